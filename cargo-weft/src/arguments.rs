@@ -10,7 +10,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand};
 use regex::Regex;
 use weft_core::finding::Code;
 
-use crate::options::{Color, Format};
+use crate::options::{Color, Format, ListFormat, MessageFormat};
 use crate::settings::CommandSettings;
 use crate::solver::{Solver, SolverError};
 
@@ -47,7 +47,7 @@ pub(crate) enum Command {
     /// Draw the synchronization of a kernel, and the accesses of a race, as a picture
     Graph(GraphArgs),
     /// List the kernels and launches that `test` would check
-    List(Selection),
+    List(List),
     /// Accept the findings that the selected packages have now, in a `weft-baseline.toml` beside each `Cargo.toml`
     Baseline(Selection),
     /// Explain what a finding code means and what to do about it
@@ -69,7 +69,7 @@ pub(crate) struct Test {
     pub(crate) solver: SolverArgs,
     /// How to print what was found
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
-    pub(crate) message_format: Format,
+    pub(crate) message_format: MessageFormat,
 }
 
 /// Arguments of `cargo weft init`.
@@ -145,7 +145,7 @@ pub(crate) struct CheckArgs {
     pub(crate) solver: SolverArgs,
     /// How to print what was found
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
-    pub(crate) message_format: Format,
+    pub(crate) message_format: MessageFormat,
 }
 
 /// Which other program is asked.
@@ -280,6 +280,16 @@ impl KernelArgs {
     }
 }
 
+/// Arguments of `cargo weft list`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct List {
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+    /// How to print the kernels
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    pub(crate) message_format: ListFormat,
+}
+
 /// Arguments of `cargo weft explain`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Explain {
@@ -370,10 +380,13 @@ mod tests {
 
     #[test]
     fn formats_have_the_documented_names() {
-        let names: Vec<_> = Format::value_variants()
-            .iter()
-            .filter_map(|format| Some(format.to_possible_value()?.get_name().to_owned()))
-            .collect();
-        assert_eq!(names, ["human", "short", "json"]);
+        fn names<F: ValueEnum>() -> Vec<String> {
+            let value = |format: &F| Some(format.to_possible_value()?.get_name().to_owned());
+            F::value_variants().iter().filter_map(value).collect()
+        }
+        let all = ["human", "short", "json", "sarif", "junit", "github", "rustc"];
+        assert_eq!(names::<MessageFormat>(), all);
+        assert_eq!(names::<Format>(), ["human", "short", "json"]);
+        assert_eq!(names::<ListFormat>(), ["human", "json"]);
     }
 }

@@ -14,7 +14,6 @@ use crate::account;
 use crate::arguments::Selection;
 use crate::collect::{self, Plan};
 use crate::exit::{Exit, Failure};
-use crate::options::Format;
 use crate::parallel::in_order;
 use crate::print::Printer;
 
@@ -49,7 +48,7 @@ pub(crate) fn run(selection: &Selection, printer: &mut Printer) -> Result<Exit, 
         })?;
         for job in jobs.iter().filter(|job| job.skip.is_none()) {
             if let Err(error) = &job.outcome().report {
-                account::unchecked(job, error, Format::Short, printer)?;
+                account::complain(job, error, printer);
                 exit = Exit::Unchecked;
             }
         }

@@ -1,16 +1,30 @@
 //! `cargo weft check FILE.ptx...`: PTX files without cargo.
 
+use std::error::Error;
+
+use weft_core::report::checked::RunProblem;
+
 use crate::account::{self, Request};
 use crate::arguments::CheckArgs;
 use crate::exit::{Exit, Failure};
 use crate::files::{self, Files};
-use crate::print::Printer;
+use crate::formats::{self, RunContext};
+use crate::print::{self, Printer};
 use crate::settings::CommandSettings;
 use crate::solver::Solver;
 
 /// Checks the kernels of the files, or those that `--kernel` selects. A file that cannot be read does not keep the
 /// other files from being checked.
 pub(crate) fn run(arguments: &CheckArgs, printer: &mut Printer) -> Result<Exit, Failure> {
+    let result = checked(arguments, printer);
+    if let Err(failure) = &result {
+        let (format, exit) = (arguments.message_format, failure.exit());
+        formats::without_kernels(format, &[problem(failure)], exit, printer)?;
+    }
+    result
+}
+
+fn checked(arguments: &CheckArgs, printer: &mut Printer) -> Result<Exit, Failure> {
     let solver = arguments.solver.solver()?;
     let checker = solver.map(Solver::checker).unwrap_or_default();
     let files = Files {
@@ -24,11 +38,18 @@ pub(crate) fn run(arguments: &CheckArgs, printer: &mut Printer) -> Result<Exit, 
     for failure in &failures {
         printer.failure(failure);
     }
+    let failed: Vec<RunProblem> = failures.iter().map(|failure| problem(failure)).collect();
+    let format = arguments.message_format;
     if failures.len() == arguments.files.len() {
+        formats::without_kernels(format, &failed, Exit::Unchecked, printer)?;
         return Ok(Exit::Unchecked);
     }
     let whole = arguments.kernel.is_none() && arguments.settings == CommandSettings::default();
-    let failed = failures.len();
-    let request = Request { format: arguments.message_format, failed, whole, cache: None };
+    let surroundings = &RunContext::default();
+    let request = Request { format, failed: &failed, surroundings, whole, cache: None };
     Ok(account::of(&[jobs], request, printer)?)
+}
+
+fn problem(failure: &dyn Error) -> RunProblem {
+    RunProblem { name: "cargo-weft::read".to_owned(), message: print::message(failure) }
 }

@@ -3,6 +3,7 @@
 //! A package with neither PTX nor a configuration has no kernels to check and is skipped silently. A package with a
 //! configuration but without PTX is an error, since success would be misleading.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use cargo_metadata::Package as CargoPackage;
@@ -24,6 +25,10 @@ pub(crate) struct Plan {
     pub(crate) failures: Vec<Failure>,
     /// The target directory of the build, as an absolute path from cargo.
     pub(crate) target: PathBuf,
+    /// The folder of the workspace.
+    pub(crate) root: PathBuf,
+    /// The packages that have kernels, by their folders.
+    pub(crate) crates: BTreeMap<PathBuf, CargoPackage>,
 }
 
 /// A package whose build script has run, if it has one.
@@ -31,6 +36,8 @@ pub(crate) struct Plan {
 pub(crate) struct BuiltPackage {
     /// Its name.
     pub(crate) name: String,
+    /// What cargo says of it.
+    pub(crate) cargo: CargoPackage,
     /// The folder of its manifest.
     pub(crate) dir: PathBuf,
     /// Its manifest.
@@ -48,6 +55,8 @@ pub(crate) struct Built {
     pub(crate) failures: Vec<Failure>,
     /// The target directory of the build, as an absolute path from cargo.
     pub(crate) target: PathBuf,
+    /// The folder of the workspace.
+    pub(crate) root: PathBuf,
 }
 
 /// Runs the build scripts of a selection.
@@ -60,6 +69,7 @@ pub(crate) fn built(selection: &Selection, printer: &Printer) -> Result<Built, F
     let mut built = Built::default();
     for group in select::groups(selection)? {
         built.target.clone_from(&group.target);
+        built.root.clone_from(&group.root);
         match compile::build_scripts(&group, manners) {
             Ok(mut out_dirs) => {
                 built.packages.extend(group.packages.iter().map(|own| package(own, &mut out_dirs)));
@@ -74,7 +84,8 @@ fn package(package: &CargoPackage, out_dirs: &mut OutDirs) -> BuiltPackage {
     let manifest = package.manifest_path.clone().into_std_path_buf();
     let dir = manifest.parent().unwrap_or(&manifest).to_owned();
     let out_dirs = out_dirs.remove(&package.id.repr).unwrap_or_default();
-    BuiltPackage { name: package.name.to_string(), dir, manifest, out_dirs }
+    let (name, cargo) = (package.name.to_string(), package.clone());
+    BuiltPackage { name, cargo, dir, manifest, out_dirs }
 }
 
 /// Builds and collects the kernels of a selection. The failure of one package does not hide the kernels of another.
@@ -83,12 +94,15 @@ pub(crate) fn plan(
     checker: &Checker,
     printer: &Printer,
 ) -> Result<Plan, Failure> {
-    let Built { packages, failures, target } = built(selection, printer)?;
-    let mut plan = Plan { packages: Vec::new(), failures, target };
+    let Built { packages, failures, target, root } = built(selection, printer)?;
+    let mut plan = Plan { failures, target, root, ..Plan::default() };
     for package in &packages {
         match jobs(package, checker) {
             Ok(None) => {}
-            Ok(Some(jobs)) => plan.packages.push(jobs),
+            Ok(Some(jobs)) => {
+                plan.packages.push(jobs);
+                plan.crates.insert(package.dir.clone(), package.cargo.clone());
+            }
             Err(error) => plan.failures.push(Failure::Plan(Box::new(error))),
         }
     }

@@ -37,7 +37,7 @@ enum Grade {
 }
 
 /// Something that was found about a package, with what to do about it.
-type Line = (Grade, String);
+type Observation = (Grade, String);
 
 /// Examines the selected packages.
 pub(crate) fn run(selection: &Selection, printer: &mut Printer) -> Result<Exit, Failure> {
@@ -79,7 +79,7 @@ pub(crate) fn run(selection: &Selection, printer: &mut Printer) -> Result<Exit, 
 }
 
 /// Returns the number of kernels of a package, and what there is to say.
-fn examined(package: &BuiltPackage) -> (usize, Vec<Line>) {
+fn examined(package: &BuiltPackage) -> (usize, Vec<Observation>) {
     let mut lines = vec![configuration(package)];
     let out_dirs = package.out_dirs.iter().map(PathBuf::as_path);
     let own = match Package::open(&package.name, &package.dir, out_dirs) {
@@ -123,7 +123,7 @@ fn examined(package: &BuiltPackage) -> (usize, Vec<Line>) {
 }
 
 /// Returns whether there is a configuration and whether it can be read.
-fn configuration(package: &BuiltPackage) -> Line {
+fn configuration(package: &BuiltPackage) -> Observation {
     match Config::find(&package.dir) {
         Ok(Config { path: Some(path), .. }) => {
             let name = path.strip_prefix(&package.dir).unwrap_or(&path).display().to_string();
@@ -138,12 +138,12 @@ fn configuration(package: &BuiltPackage) -> Line {
 }
 
 /// Returns a line or two for each PTX file of the jobs.
-fn files(jobs: &[Job]) -> Vec<Line> {
+fn files(jobs: &[Job]) -> Vec<Observation> {
     let of_files = jobs.chunk_by(|one, next| std::sync::Arc::ptr_eq(&one.file, &next.file));
     of_files.filter_map(|jobs| jobs.first()).flat_map(file).collect()
 }
 
-fn file(job: &Job) -> Vec<Line> {
+fn file(job: &Job) -> Vec<Observation> {
     let name = &job.file.display;
     if let (true, Err(error)) = (job.is_unread(), &job.outcome().report) {
         return vec![(Grade::Problem, error.to_string())];
@@ -178,7 +178,7 @@ fn is_debug(module: &Module) -> bool {
 }
 
 /// Returns what is said of files with compiled GPU code.
-fn compiled_line(found: &[String], is_alone: bool) -> Option<Line> {
+fn compiled_line(found: &[String], is_alone: bool) -> Option<Observation> {
     let names = found.iter().take(4).map(|name| escape(name).into_owned()).collect::<Vec<_>>();
     let more = if found.len() > names.len() { ", ..." } else { "" };
     let names = names.join(", ") + more;
@@ -249,7 +249,7 @@ fn contains(path: &Path, wanted: &[u8]) -> std::io::Result<bool> {
 }
 
 /// Returns whether `cargo test` runs the checks.
-fn harness(package: &BuiltPackage) -> Line {
+fn harness(package: &BuiltPackage) -> Observation {
     let text = std::fs::read_to_string(&package.manifest).unwrap_or_default();
     let entries = parse_manifest(&text, "Cargo.toml").map(|document| HarnessEntries::of(&document));
     match entries {

@@ -31,16 +31,23 @@ pub(crate) enum Exit {
     Usage,
 }
 
+impl Exit {
+    /// Returns the number of the exit code.
+    pub(crate) const fn code(self) -> u8 {
+        match self {
+            Self::Clean => 0,
+            Self::Usage => 2,
+            Self::Nothing => 4,
+            Self::Defect => 100,
+            Self::Unchecked => 101,
+            Self::Open => 102,
+        }
+    }
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        Self::from(match exit {
-            Exit::Clean => 0,
-            Exit::Usage => 2,
-            Exit::Nothing => 4,
-            Exit::Defect => 100,
-            Exit::Unchecked => 101,
-            Exit::Open => 102,
-        })
+        Self::from(exit.code())
     }
 }
 

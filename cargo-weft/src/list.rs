@@ -1,19 +1,26 @@
 //! `cargo weft list`: lists what `test` would check, one kernel and launch a line.
 
+use weft_core::report::json;
 use weft_harness::case::{Checker, Job};
 
-use crate::arguments::Selection;
+use crate::arguments::List;
 use crate::collect::{self, Plan};
 use crate::exit::{Exit, Failure};
+use crate::formats::json::subject;
+use crate::options::ListFormat;
 use crate::print::Printer;
 
-/// Prints the names of all kernels and launches in the form in which `test` prints them.
-pub(crate) fn run(selection: &Selection, printer: &mut Printer) -> Result<Exit, Failure> {
-    let Plan { packages, failures, .. } = collect::plan(selection, &Checker::default(), printer)?;
+/// Prints all kernels and launches under the names that `test` uses.
+pub(crate) fn run(arguments: &List, printer: &mut Printer) -> Result<Exit, Failure> {
+    let Plan { packages, failures, .. } =
+        collect::plan(&arguments.selection, &Checker::default(), printer)?;
     let (unread, kernels): (Vec<&Job>, Vec<&Job>) =
         packages.iter().flatten().partition(|job| job.is_unread());
     for job in kernels {
-        printer.line(&format!("{}  ({})", job.short_name(), job.launch_in_words()))?;
+        printer.line(&match arguments.message_format {
+            ListFormat::Human => format!("{}  ({})", job.short_name(), job.launch_in_words()),
+            ListFormat::Json => object(job),
+        })?;
     }
     for failure in &failures {
         printer.failure(failure);
@@ -22,4 +29,18 @@ pub(crate) fn run(selection: &Selection, printer: &mut Printer) -> Result<Exit, 
         printer.failure(error);
     }
     Ok(if failures.is_empty() && unread.is_empty() { Exit::Clean } else { Exit::Unchecked })
+}
+
+/// Returns the JSON object of a kernel and launch.
+fn object(job: &Job) -> String {
+    let path = job.file.path.to_string_lossy();
+    let block = job.known_block().map(|known| known.size);
+    json::launch(
+        &job.short_name(),
+        &job.kernel.mangled,
+        subject(job, &path),
+        &job.launch,
+        block,
+        job.skip.as_deref(),
+    )
 }

@@ -18,6 +18,7 @@ mod dump;
 mod exit;
 mod explain;
 mod files;
+mod formats;
 mod graph;
 mod init;
 mod list;

@@ -17,6 +17,7 @@ use weft_harness::case::{Job, JobError, Surroundings};
 use crate::account;
 use crate::arguments::Mutate;
 use crate::exit::{Exit, Failure};
+use crate::formats;
 use crate::options::{Format, Verbosity};
 use crate::parallel::{Turn, in_order};
 use crate::print::{self, Printer};
@@ -156,13 +157,20 @@ fn line(job: &Job, mutation: &Mutation, format: Format, printer: &mut Printer) -
     let outcome = job.outcome();
     let report = match &outcome.report {
         Ok(report) => outcome.remaining().unwrap_or(report),
-        Err(error) => return account::unchecked(job, error, format, printer),
+        Err(error) => {
+            account::complain(job, error, printer);
+            return match format {
+                Format::Json => formats::json::unchecked(job, error, printer),
+                Format::Human => formats::human::unchecked(job, error, printer),
+                Format::Short => Ok(()),
+            };
+        }
     };
     let Mutation { tally, advice, .. } = mutation;
     match format {
         Format::Json => {
             let path = job.file.path.to_string_lossy();
-            let subject = account::subject(job, &path);
+            let subject = formats::json::subject(job, &path);
             printer.line(&json::mutants(report, subject, outcome.verdict, *tally, advice))
         }
         Format::Short => {

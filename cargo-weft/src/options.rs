@@ -2,7 +2,37 @@
 
 use clap::ValueEnum;
 
-/// How findings are printed.
+/// How `test` and `check` print what they find.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum MessageFormat {
+    /// With excerpts of source and PTX
+    #[default]
+    Human,
+    /// One line for each finding
+    Short,
+    /// One JSON object for each kernel and launch
+    Json,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+    /// JUnit XML, for test reports: a case for each kernel, launch and check
+    Junit,
+    /// Annotations of GitHub Actions, and a table in the summary of the job
+    Github,
+    /// The messages of a compiler as cargo prints them in JSON, for editors
+    Rustc,
+}
+
+/// How `list` prints kernels and launches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ListFormat {
+    /// One line for each kernel and launch
+    #[default]
+    Human,
+    /// One JSON object for each kernel and launch
+    Json,
+}
+
+/// How the other commands print what they find.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// With excerpts of source and PTX

@@ -89,19 +89,28 @@ impl Printer {
 
     /// If standard error cannot be written either, only the exit code remains.
     #[allow(clippy::unused_self, reason = "whoever writes holds the printer")]
-    fn tell(&mut self, word: &str, message: &str, mut cause: Option<&(dyn Error + 'static)>) {
-        let mut lines = vec![format!("{word}: {}", safe(message))];
-        while let Some(error) = cause {
-            let text = safe(&error.to_string());
-            // Some errors already contain the text of their cause.
-            if lines.iter().all(|line| !line.contains(&text)) {
-                lines.push(format!("  because {text}"));
-            }
-            cause = error.source();
-        }
-        let text = lines.join("\n") + "\n";
+    fn tell(&mut self, word: &str, message: &str, cause: Option<&(dyn Error + 'static)>) {
+        let text = with_causes(format!("{word}: {}", safe(message)), cause) + "\n";
         let _ = anstream::stderr().lock().write_all(text.as_bytes());
     }
+}
+
+/// Returns the message of an error with its causes, each on a line.
+pub(crate) fn message(error: &dyn Error) -> String {
+    with_causes(safe(&error.to_string()), error.source())
+}
+
+fn with_causes(message: String, mut cause: Option<&(dyn Error + 'static)>) -> String {
+    let mut lines = vec![message];
+    while let Some(error) = cause {
+        let text = safe(&error.to_string());
+        // Some errors already contain the text of their cause.
+        if lines.iter().all(|line| !line.contains(&text)) {
+            lines.push(format!("  because {text}"));
+        }
+        cause = error.source();
+    }
+    lines.join("\n")
 }
 
 /// Escapes control characters in a message line by line: the message can contain text from an untrusted file.

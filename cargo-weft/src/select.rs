@@ -21,6 +21,8 @@ pub(crate) struct Group {
     pub(crate) features: Vec<String>,
     /// The target directory. All groups share one, so that dependencies are built once.
     pub(crate) target: PathBuf,
+    /// The folder of the workspace that is checked; of a group outside of it, the same.
+    pub(crate) root: PathBuf,
 }
 
 /// Why the packages cannot be determined.
@@ -73,12 +75,14 @@ pub(crate) fn groups(selection: &Selection) -> Result<Vec<Group>, SelectError> {
         return Err(SelectError::NoPackage { name: name.clone(), known });
     }
     let target = metadata.target_directory.clone().into_std_path_buf();
+    let root = metadata.workspace_root.clone().into_std_path_buf();
     let (packages, _) = selection.workspace.partition_packages(&metadata);
     let own = Group {
         manifest: metadata.workspace_root.join("Cargo.toml").into_std_path_buf(),
         packages: by_name(packages),
         features: features(&selection.features),
         target: target.clone(),
+        root: root.clone(),
     };
     let mut groups = vec![own];
     if whole(selection, &metadata) {
@@ -90,7 +94,8 @@ pub(crate) fn groups(selection: &Selection) -> Result<Vec<Group>, SelectError> {
                 .filter(|package| !selection.workspace.exclude.contains(&package.name))
                 .collect();
             let packages = by_name(packages);
-            groups.push(Group { manifest, packages, features: Vec::new(), target: target.clone() });
+            let (target, root) = (target.clone(), root.clone());
+            groups.push(Group { manifest, packages, features: Vec::new(), target, root });
         }
     }
     Ok(groups)

@@ -2,33 +2,55 @@
 
 use std::path::Path;
 
+use weft_core::report::checked::RunProblem;
+
 use crate::account::{self, Request};
 use crate::arguments::Test;
 use crate::cache::{Cache, CacheError};
 use crate::collect::{self, Plan};
 use crate::exit::{Exit, Failure};
-use crate::print::Printer;
+use crate::formats::{self, RunContext};
+use crate::print::{self, Printer};
 use crate::solver::Solver;
 
 /// Checks all kernels of the selected packages.
 pub(crate) fn run(arguments: &Test, printer: &mut Printer) -> Result<Exit, Failure> {
+    let result = checked(arguments, printer);
+    if let Err(failure) = &result {
+        let (format, exit) = (arguments.message_format, failure.exit());
+        formats::without_kernels(format, &[problem(failure)], exit, printer)?;
+    }
+    result
+}
+
+fn checked(arguments: &Test, printer: &mut Printer) -> Result<Exit, Failure> {
     let solver = arguments.solver.solver()?;
     let identity = solver.as_ref().map(Solver::identity);
     let checker = solver.map(Solver::checker).unwrap_or_default();
-    let Plan { packages, failures, target } =
+    let Plan { packages, failures, target, root, crates } =
         collect::plan(&arguments.selection, &checker, printer)?;
     for failure in &failures {
         printer.failure(failure);
     }
     let cache =
         if arguments.no_cache { None } else { opened(&target, identity.as_deref(), printer) };
-    let (format, failed) = (arguments.message_format, failures.len());
-    let request = Request { format, failed, whole: true, cache: cache.as_ref() };
+    let failed: Vec<RunProblem> = failures.iter().map(problem).collect();
+    let request = Request {
+        format: arguments.message_format,
+        failed: &failed,
+        surroundings: &RunContext { workspace: Some(root), crates },
+        whole: true,
+        cache: cache.as_ref(),
+    };
     let exit = account::of(&packages, request, printer)?;
     if let Some(Err(error)) = cache.map(Cache::close) {
         printer.warning(&error);
     }
     Ok(exit)
+}
+
+fn problem(failure: &Failure) -> RunProblem {
+    RunProblem { name: "cargo-weft::plan".to_owned(), message: print::message(failure) }
 }
 
 /// Opens the cache. If that fails, prints a warning and returns `None`; everything is then checked anew.

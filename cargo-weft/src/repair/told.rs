@@ -9,7 +9,7 @@ use weft_core::report::{human, short};
 use weft_harness::case::{Job, Surroundings};
 
 use super::Repaired;
-use crate::account;
+use crate::formats;
 use crate::options::{Format, Verbosity};
 use crate::print::{self, Printer};
 
@@ -53,7 +53,7 @@ pub(super) fn json(launches: &[&Job], one: &Repaired, printer: &mut Printer) -> 
     let path = job.file.path.to_string_lossy();
     printer.line(&json::repair(
         &job.kernel.mangled,
-        account::subject(job, &path),
+        formats::json::subject(job, &path),
         &result(launches, one, &advice, &notes),
     ))
 }
@@ -84,7 +84,7 @@ fn result<'a>(
 ) -> RepairResult<'a> {
     let mend = one.mend();
     RepairResult {
-        outcome: words(one).0.trim(),
+        outcome: if one.result.is_err() { "unchecked" } else { words(one).0.trim() },
         changes,
         costs: mend.map(|mend| [mend.cost_before, mend.cost]),
         is_least: mend.map(|mend| mend.is_least),

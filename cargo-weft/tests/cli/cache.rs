@@ -42,9 +42,10 @@ fn assert_same(one: &Run, other: &Run) {
 #[test]
 fn a_second_run_says_the_same_and_checks_nothing() {
     let folder = package("kept");
-    for form in
-        ["", "--verbose", "--message-format json", "--message-format short", "--color always"]
-    {
+    let formats = ["json", "short", "sarif", "junit", "github", "rustc"];
+    let formats = formats.map(|format| format!("--message-format {format}"));
+    let forms = ["", "--verbose", "--color always"].into_iter();
+    for form in forms.chain(formats.iter().map(String::as_str)) {
         let anew = folder.weft(&format!("test --no-cache {form}")).exits(100);
         let before = entries(&folder);
         let first = folder.weft(&format!("test {form}")).exits(100);

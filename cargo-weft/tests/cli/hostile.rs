@@ -6,6 +6,9 @@ use std::time::Instant;
 
 use crate::support::{Folder, RACE, Run};
 
+/// The formats of `check`.
+const FORMATS: [&str; 7] = ["human", "short", "json", "sarif", "junit", "github", "rustc"];
+
 /// Returns the racing kernel with a `.loc` that attributes the race to line 1 of the file at `path`.
 fn coming_from(path: &str) -> String {
     let at = "    st.shared.u32 [%r3], %r1;";
@@ -89,7 +92,7 @@ fn what_is_printed_stays_text() {
     let folder = folder.with("plain.cu", "\u{1b}]0;title\u{7}\u{202e}st\u{0}\n");
     for path in [path, "plain.cu"] {
         let run = check(&folder, path);
-        for format in ["human", "short", "json"] {
+        for format in FORMATS {
             let run =
                 folder.weft(&format!("check kernel.ptx --block 64 --message-format {format}"));
             assert_text(&run.out);
@@ -110,7 +113,7 @@ fn what_is_printed_stays_text() {
 fn file_names_stay_text() {
     let name = "k\u{1b}[31m\n\u{202e}.ptx";
     let folder = Folder::new("names").with(name, RACE);
-    for format in ["human", "short", "json"] {
+    for format in FORMATS {
         let run = folder.weft_with(&["check", name, "--block", "64", "--message-format", format]);
         let run = run.exits(100);
         assert_text(&run.out);

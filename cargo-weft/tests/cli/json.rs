@@ -2,10 +2,23 @@
 
 use serde_json::{Value, json};
 
+use crate::packages::package;
+use crate::schema::assert_valid;
 use crate::support::{CLEAN, Folder, RACE, RACING};
 
+/// The program and its version, as every line states it.
+const TOOL: &str = concat!("cargo-weft ", env!("CARGO_PKG_VERSION"));
+
+/// Returns the objects, after a comparison of each with the documented schema.
 fn lines(text: &str) -> Vec<Value> {
-    text.lines().map(|line| serde_json::from_str(line).expect("every line is an object")).collect()
+    let schema = include_str!("../../../docs/weft-output.schema.json");
+    let schema = serde_json::from_str(schema).expect("the schema is JSON");
+    let object = |line| {
+        let line = serde_json::from_str(line).expect("every line is an object");
+        assert_valid(&schema, &line);
+        line
+    };
+    text.lines().map(object).collect()
 }
 
 #[test]
@@ -57,7 +70,7 @@ fn a_line_for_each_kernel_and_a_summary() {
     }
     assert_eq!(
         lines[2],
-        json!({"reason": "weft-summary", "schema": 1, "clean": 1, "allowed": 0, "skipped": 0, "defect": 1, "open": 0, "unchecked": 0})
+        json!({"reason": "weft-summary", "schema": 1, "tool": TOOL, "clean": 1, "allowed": 0, "skipped": 0, "defect": 1, "open": 0, "unchecked": 0})
     );
 }
 
@@ -92,4 +105,39 @@ fn launches_carry_their_labels_and_arguments() {
         .weft("check clean.ptx --config weft.toml")
         .exits(0)
         .says("clean.ptx::own_slot@one-warp  (");
+}
+
+#[test]
+fn every_command_prints_what_is_documented() {
+    let folder = Folder::new("json-commands")
+        .with("race.ptx", RACE)
+        .with("clean.ptx", CLEAN)
+        .with("empty.ptx", "");
+    for command in ["check", "mutate", "repair", "repair --minimize"] {
+        let arguments =
+            format!("{command} race.ptx clean.ptx empty.ptx --block 64 --message-format json");
+        let told = lines(&folder.weft(&arguments).out);
+        assert_eq!(told.len(), 4, "{command}: {told:#?}");
+        assert_eq!(told[3]["reason"], "weft-summary");
+    }
+    let given = "[[kernel]]\nname = '.'\nblock = 'any'\ngrid = 2\nrequires = ['block.x <= 64']\n[[kernel.launch]]\nlabel = 'a'\n\
+                 [[kernel.launch]]\nlabel = 'b'\nskip = 'why'\n";
+    let folder = package("json-list", CLEAN).with("weft.toml", given);
+    lines(&folder.weft("--message-format json").out);
+    let told = lines(&folder.weft("list --message-format json").exits(0).out);
+    let names: Vec<_> = told.iter().map(|line| (&line["name"], &line["skip"])).collect();
+    let name = "json-list::kernel.ptx::own_slot";
+    assert_eq!(
+        names,
+        [(&json!(format!("{name}@a")), &Value::Null), (&json!(format!("{name}@b")), &json!("why"))]
+    );
+    let launch = &told[0]["launch"];
+    assert_eq!(
+        (&launch["label"], &launch["block"], &launch["grid"]),
+        (&json!("a"), &json!("any"), &json!([2, 1, 1]))
+    );
+    assert_eq!(
+        (&told[0]["reason"], &told[0]["package"]),
+        (&json!("weft-launch"), &json!("json-list"))
+    );
 }

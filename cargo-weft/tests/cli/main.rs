@@ -3,6 +3,7 @@
 mod accepted;
 mod bad_input;
 mod cache;
+mod ci;
 mod dump;
 mod files;
 mod forms;
@@ -13,6 +14,7 @@ mod json;
 mod mutate;
 mod packages;
 mod repair;
+mod schema;
 #[cfg(unix)]
 mod solver;
 mod support;

@@ -145,18 +145,21 @@ impl Job {
     /// Returns the grid, the block and what is required in words, such as `grid any, block 64, n <= 1024`, without the
     /// arguments. A block that the launch does not state is the kernel's own, or a guess.
     pub fn launch_in_words(&self) -> String {
-        let known = self.module.kernel(&self.kernel.mangled).and_then(|kernel| {
-            let known =
-                || weft_core::known_block(&self.module, kernel, &self.launch).ok().flatten();
-            guarded(&self.subject(), known).ok().flatten()
-        });
-        match known {
+        match self.known_block() {
             Some(KnownBlock { size, source: BlockSource::Guessed }) => {
                 self.in_words(&format!("block {size}, a guess within .maxntid"))
             }
             Some(KnownBlock { size, .. }) => self.in_words(&format!("block {size}")),
             None => self.stated_in_words(),
         }
+    }
+
+    /// Returns the block that the launch or the kernel states, or a guess within the kernel's bound; `None` if there is none,
+    /// or if the launch contradicts the kernel.
+    pub fn known_block(&self) -> Option<KnownBlock> {
+        let kernel = self.module.kernel(&self.kernel.mangled)?;
+        let known = || weft_core::known_block(&self.module, kernel, &self.launch).ok().flatten();
+        guarded(&self.subject(), known).ok().flatten()
     }
 
     /// Returns what the launch states of grid and block, and what is required, in words.

@@ -59,7 +59,7 @@ impl Entry {
 
 /// The log of a cta.
 #[derive(Debug, Default)]
-pub(super) struct Log {
+pub(super) struct RunLog {
     entries: Vec<Entry>,
     recent: VecDeque<Entry>,
     /// The generations that were dropped between the two.
@@ -80,7 +80,7 @@ pub(super) struct ClosedLog {
     pub(super) open: Vec<(GenerationKind, u64)>,
 }
 
-impl Log {
+impl RunLog {
     /// Adds an entry.
     pub(super) fn push(&mut self, entry: Entry) {
         if self.entries.len() < MOST && self.recent.is_empty() {

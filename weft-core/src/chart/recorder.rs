@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::ops::Range;
 
-use super::log::{Entry, Log};
+use super::log::{Entry, RunLog};
 use crate::emulate::{
     Access, Arrival, BarrierExit, BarrierId, Events, Fault, Fence, Iteration, LaneMask, OpenAccess,
     OrderQuery, PerWarp, Symbolics, WarpId,
@@ -69,7 +69,7 @@ pub(super) struct SitePoints {
 pub(super) struct ChartRecorder<'a> {
     program: &'a Program,
     order: Order,
-    pub(super) log: Log,
+    pub(super) log: RunLog,
     pub(super) watches: Vec<Watch>,
     pub(super) points: Vec<SitePoints>,
     /// The number of points so far.
@@ -85,7 +85,7 @@ impl<'a> ChartRecorder<'a> {
     /// Creates the recorder of a cta. `live`: the lanes of each warp.
     pub(super) fn new(program: &'a Program, live: PerWarp<LaneMask>, watches: Vec<Watch>) -> Self {
         let points = watches.iter().map(|_| SitePoints::default()).collect();
-        let (order, log) = (Order::new(live.clone()), Log::default());
+        let (order, log) = (Order::new(live.clone()), RunLog::default());
         Self {
             program,
             order,

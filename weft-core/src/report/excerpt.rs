@@ -103,7 +103,7 @@ pub(super) fn excerpts(context: ReportContext<'_>, sites: &[Site]) -> Excerpts {
 }
 
 /// Returns the label of a site, with its threads.
-fn label(site: &Site) -> String {
+pub(super) fn label(site: &Site) -> String {
     let what = if site.label.is_empty() { site.role.name() } else { &site.label };
     let threads = threads(&site.threads);
     let gap = if threads.is_empty() { "" } else { ", " };
@@ -119,7 +119,7 @@ fn threads(threads: &[Thread]) -> String {
 }
 
 /// Returns a note for a source line that is not shown, or for the calls that the shown line was inlined through.
-fn origin(site: &Site, shown: Option<&SourceLine>) -> Option<String> {
+pub(super) fn origin(site: &Site, shown: Option<&SourceLine>) -> Option<String> {
     let chain = |lines: &[SourceLine]| {
         let names: Vec<String> =
             lines.iter().map(|line| format!("`{}:{}`", escape(&line.file), line.line)).collect();
@@ -218,7 +218,7 @@ fn window(line: &str, mark: usize) -> (usize, &str) {
 }
 
 /// Returns the byte range of the word at a column, which counts from 1, or of the whole line if there is none.
-fn word(line: &str, column: u32) -> (usize, usize) {
+pub(super) fn word(line: &str, column: u32) -> (usize, usize) {
     let start = floor(line, (column.max(1) - 1) as usize);
     let rest = line.get(start..).unwrap_or("");
     if column == 0 || rest.trim().is_empty() {
@@ -231,7 +231,7 @@ fn word(line: &str, column: u32) -> (usize, usize) {
 }
 
 /// Returns the range without white space at its ends.
-fn trimmed(line: &str, start: usize, end: usize) -> (usize, usize) {
+pub(super) fn trimmed(line: &str, start: usize, end: usize) -> (usize, usize) {
     let part = line.get(start..end).unwrap_or("");
     let leading = part.len() - part.trim_start().len();
     let length = part.trim().len();
@@ -239,7 +239,7 @@ fn trimmed(line: &str, start: usize, end: usize) -> (usize, usize) {
 }
 
 /// Returns the nearest character boundary at or before `byte`.
-fn floor(line: &str, byte: usize) -> usize {
+pub(super) fn floor(line: &str, byte: usize) -> usize {
     let mut byte = byte.min(line.len());
     while !line.is_char_boundary(byte) {
         byte -= 1;

@@ -1,10 +1,13 @@
 //! Renders reports as JSON, one object per line, like cargo's own messages.
 //!
 //! Besides a [`Report`], a line needs what the report does not know: the path of the PTX, the demangled name of the
-//! kernel, and the findings that the user allows. There is a `weft-kernel` (or `weft-mutants`) line for each kernel and
-//! launch, and a `weft-summary` line at the end. The structs here mirror the findings, so that names in the output stay
-//! when a field is renamed; within one [`SCHEMA`], fields can be added, but never renamed or removed.
+//! kernel, and the findings that the user allows. There is a `weft-kernel` (`weft-mutants`, `weft-repair`, `weft-launch`)
+//! line for each kernel and launch, and a `weft-summary` line at the end. `docs/json.md` documents the fields.
+//!
+//! The structs here mirror the findings, so that names in the output stay when a field is renamed; within one [`SCHEMA`],
+//! fields can be added, but never renamed or removed.
 
+mod launch;
 mod mutants;
 mod repair;
 mod unchecked;
@@ -18,15 +21,18 @@ use super::escape::escape_json;
 use crate::finding::{
     Assumption, Check, Class, Finding, ProvedFor, Report, Site, ThreadPairs, Verdict,
 };
-use crate::launch::requires::Requirement;
-use crate::launch::{Arg, Atomics, BarrierDivergence, Dim3, Dimensions, Fields, Launch};
+use launch::{LaunchLine, launch_line};
 
+pub use launch::launch;
 pub use mutants::{Tally, mutants, mutants_summary};
 pub use repair::{RepairCounts, RepairResult, repair, repair_summary};
 pub use unchecked::unchecked;
 
-/// Version of the format, stated by the summary.
+/// Version of the format, stated by every line.
 pub const SCHEMA: u32 = 1;
+
+/// The program and its version, stated by every line.
+const TOOL: &str = concat!("cargo-weft ", env!("CARGO_PKG_VERSION"));
 
 /// What a line states besides the report.
 #[derive(Clone, Copy, Debug)]
@@ -84,7 +90,7 @@ pub fn kernel(report: &Report, subject: Subject<'_>, allowed: &[Option<&str>]) -
         ..report.clone()
     };
     line(&KernelLine {
-        reason: "weft-kernel",
+        head: Head::of("weft-kernel"),
         package: subject.package,
         kernel: &report.kernel,
         demangled: subject.demangled,
@@ -112,12 +118,27 @@ pub fn kernel(report: &Report, subject: Subject<'_>, allowed: &[Option<&str>]) -
 
 /// Returns the `weft-summary` line, without the line break.
 pub fn summary(counts: Counts) -> String {
-    line(&SummaryLine { reason: "weft-summary", schema: SCHEMA, counts })
+    line(&SummaryLine { head: Head::of("weft-summary"), counts })
+}
+
+/// What every line begins with.
+#[derive(Serialize)]
+struct Head {
+    reason: &'static str,
+    schema: u32,
+    tool: &'static str,
+}
+
+impl Head {
+    const fn of(reason: &'static str) -> Self {
+        Self { reason, schema: SCHEMA, tool: TOOL }
+    }
 }
 
 #[derive(Serialize)]
 struct KernelLine<'a> {
-    reason: &'static str,
+    #[serde(flatten)]
+    head: Head,
     package: Option<&'a str>,
     kernel: &'a str,
     demangled: &'a str,
@@ -134,67 +155,10 @@ struct KernelLine<'a> {
 
 #[derive(Serialize)]
 struct SummaryLine {
-    reason: &'static str,
-    schema: u32,
+    #[serde(flatten)]
+    head: Head,
     #[serde(flatten)]
     counts: Counts,
-}
-
-#[derive(Serialize)]
-struct LaunchLine<'a> {
-    label: Option<&'a str>,
-    grid: DimensionsLine,
-    block: Option<DimensionsLine>,
-    shared: Option<u32>,
-    args: BTreeMap<usize, ArgLine>,
-    requires: Vec<String>,
-    options: OptionsLine,
-}
-
-/// The size used, or `"any"`.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum DimensionsLine {
-    Is([u32; 3]),
-    Any(&'static str),
-}
-
-#[derive(Serialize)]
-#[serde(untagged)]
-enum ArgLine {
-    Signed(i64),
-    Unsigned(u64),
-    /// A whole number beyond 64 bits.
-    Wide(String),
-    Float(f64),
-    Buffer {
-        buffer: BufferLine,
-    },
-    Structure {
-        structure: StructureLine,
-    },
-}
-
-#[derive(Serialize)]
-struct StructureLine {
-    /// The number of its bytes that are given; null if bytes that no field gives are open.
-    bytes: Option<usize>,
-    /// Given fields, by the offset of their first byte.
-    fields: BTreeMap<u64, ArgLine>,
-}
-
-#[derive(Serialize)]
-struct BufferLine {
-    /// The size of the contents; null if they are open.
-    bytes: Option<usize>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "kebab-case")]
-struct OptionsLine {
-    warp_synchronous: bool,
-    atomics: &'static str,
-    barrier_divergence: &'static str,
 }
 
 #[derive(Serialize)]
@@ -222,10 +186,13 @@ struct PairsLine {
 #[derive(Serialize)]
 struct SiteLine<'a> {
     role: &'static str,
-    /// Null without `.loc`, as is `line`.
+    /// Null without `.loc`, as are `line` and `column`.
     file: Option<&'a str>,
     line: Option<u32>,
+    /// Null also if the compiler states none.
+    column: Option<u32>,
     ptx_line: u32,
+    ptx_column: u32,
     threads: Vec<ThreadLine>,
     label: &'a str,
 }
@@ -253,58 +220,6 @@ struct StatsLine {
 fn line(value: &impl Serialize) -> String {
     let text = serde_json::to_string(value);
     escape_json(&text.expect("the mirror structs hold nothing that JSON cannot"))
-}
-
-fn launch_line<'a>(report: &Report, label: Option<&'a str>) -> LaunchLine<'a> {
-    let Launch { block, grid, shared, args, requires, options, .. } = &report.launch;
-    LaunchLine {
-        label,
-        grid: dimensions_line(grid.unwrap_or(Dimensions::Is(report.grid))),
-        block: report.block.map(Dimensions::Is).or(*block).map(dimensions_line),
-        shared: *shared,
-        args: args.iter().map(|(&position, arg)| (position, arg_line(arg))).collect(),
-        requires: requires.iter().map(Requirement::to_string).collect(),
-        options: OptionsLine {
-            warp_synchronous: options.warp_synchronous,
-            atomics: match options.atomics {
-                Atomics::Auto => "auto",
-                Atomics::Abstract => "abstract",
-                Atomics::Unique => "unique",
-                Atomics::Off => "off",
-            },
-            barrier_divergence: match options.barrier_divergence {
-                BarrierDivergence::Cta => "cta",
-                BarrierDivergence::Warp => "warp",
-                BarrierDivergence::Off => "off",
-            },
-        },
-    }
-}
-
-const fn dimensions_line(dimensions: Dimensions) -> DimensionsLine {
-    match dimensions {
-        Dimensions::Any => DimensionsLine::Any(Dimensions::ANY),
-        Dimensions::Is(Dim3 { x, y, z }) => DimensionsLine::Is([x, y, z]),
-    }
-}
-
-fn arg_line(arg: &Arg) -> ArgLine {
-    match arg {
-        Arg::Integer(value) => match (i64::try_from(*value), u64::try_from(*value)) {
-            (Ok(value), _) => ArgLine::Signed(value),
-            (_, Ok(value)) => ArgLine::Unsigned(value),
-            _ => ArgLine::Wide(value.to_string()),
-        },
-        Arg::Float(value) => ArgLine::Float(*value),
-        Arg::Buffer(buffer) => {
-            ArgLine::Buffer { buffer: BufferLine { bytes: buffer.contents.as_ref().map(Vec::len) } }
-        }
-        Arg::Fields(Fields { bytes, fields }) => {
-            let fields = fields.iter().map(|(first, field)| (*first, arg_line(field))).collect();
-            let bytes = bytes.as_ref().map(Vec::len);
-            ArgLine::Structure { structure: StructureLine { bytes, fields } }
-        }
-    }
 }
 
 fn pairs_line(pairs: ThreadPairs) -> PairsLine {
@@ -336,7 +251,9 @@ fn site_line(site: &Site) -> SiteLine<'_> {
         role: site.role.name(),
         file: source.map(|source| source.file.as_str()),
         line: source.map(|source| source.line),
+        column: source.map(|source| source.column).filter(|column| *column > 0),
         ptx_line: site.ptx.line,
+        ptx_column: site.ptx.column,
         threads: site.threads.iter().map(|t| ThreadLine { cta: t.cta, thread: t.thread }).collect(),
         label: &site.label,
     }
@@ -348,7 +265,7 @@ mod tests {
 
     use super::*;
     use crate::finding::{Assumption, Code, Coverage, Role, SourceLine, Stats, Thread};
-    use crate::launch::Buffer;
+    use crate::launch::{Arg, Buffer, Dim3, Fields, Launch};
     use crate::ptx::{Position, Span};
 
     fn race() -> Finding {
@@ -447,7 +364,7 @@ mod tests {
         assert_eq!(
             finding["sites"][0],
             json!({
-                "role": "read", "file": "a.cu", "line": 12, "ptx_line": 41, "label": "4-byte access of buf+128",
+                "role": "read", "file": "a.cu", "line": 12, "column": 3, "ptx_line": 41, "ptx_column": 5, "label": "4-byte access of buf+128",
                 "threads": [{"cta": [0, 0, 0], "thread": [33, 0, 0]}],
             })
         );
@@ -460,17 +377,16 @@ mod tests {
     #[test]
     fn an_allowed_finding_is_told_but_not_counted() {
         let line = parsed(&[Some("the halo is meant")]);
-        assert_eq!(line["verdict"], "clean");
-        assert_eq!(line["checks"]["shared"], "clean");
+        assert_eq!(line["verdict"], "allowed");
+        assert_eq!(line["checks"]["shared"], "allowed");
         assert_eq!(line["findings"][0]["allowed"], "the halo is meant");
     }
 
     #[test]
     fn the_summary_states_the_schema() {
         let text = summary(Counts { clean: 4, allowed: 2, defect: 1, ..Counts::default() });
-        assert_eq!(
-            text,
-            r#"{"reason":"weft-summary","schema":1,"clean":4,"allowed":2,"skipped":0,"defect":1,"open":0,"unchecked":0}"#
-        );
+        let counts = r#""clean":4,"allowed":2,"skipped":0,"defect":1,"open":0,"unchecked":0"#;
+        let head = format!(r#""reason":"weft-summary","schema":1,"tool":"{TOOL}""#);
+        assert_eq!(text, format!("{{{head},{counts}}}"));
     }
 }

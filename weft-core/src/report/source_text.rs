@@ -45,7 +45,16 @@ impl SourceText {
 
     /// Returns a line without its line break; lines count from 1.
     pub fn line(&self, number: u32) -> Option<&str> {
-        self.text.get(self.lines.get((number as usize).checked_sub(1)?)?.clone())
+        self.text.get(self.range(number)?.clone())
+    }
+
+    /// Returns the byte at which a line begins; lines count from 1.
+    pub fn line_start(&self, number: u32) -> Option<usize> {
+        Some(self.range(number)?.start)
+    }
+
+    fn range(&self, number: u32) -> Option<&Range<usize>> {
+        self.lines.get((number as usize).checked_sub(1)?)
     }
 }
 

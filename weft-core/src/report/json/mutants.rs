@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use super::{Counts, LaunchLine, SCHEMA, SiteLine, Subject, launch_line, line, site_line};
+use super::launch::{LaunchLine, launch_line};
+use super::{Counts, Head, SiteLine, Subject, line, site_line};
 use crate::finding::{Advice, Assumption, Report, Verdict};
 
 /// The outcome for the mutants of one kernel, or of all kernels.
@@ -34,7 +35,7 @@ pub fn mutants(
     advice: &[Advice],
 ) -> String {
     line(&MutantsLine {
-        reason: "weft-mutants",
+        head: Head::of("weft-mutants"),
         package: subject.package,
         kernel: &report.kernel,
         demangled: subject.demangled,
@@ -50,12 +51,13 @@ pub fn mutants(
 /// Returns the `weft-summary` line of mutants, without the line break: the counts of kernels, and `mutants` for all of
 /// them.
 pub fn mutants_summary(counts: Counts, tally: Tally) -> String {
-    line(&MutantSummaryLine { reason: "weft-summary", schema: SCHEMA, counts, mutants: tally })
+    line(&MutantSummaryLine { head: Head::of("weft-summary"), counts, mutants: tally })
 }
 
 #[derive(Serialize)]
 struct MutantsLine<'a> {
-    reason: &'static str,
+    #[serde(flatten)]
+    head: Head,
     package: Option<&'a str>,
     kernel: &'a str,
     demangled: &'a str,
@@ -69,8 +71,8 @@ struct MutantsLine<'a> {
 
 #[derive(Serialize)]
 struct MutantSummaryLine {
-    reason: &'static str,
-    schema: u32,
+    #[serde(flatten)]
+    head: Head,
     #[serde(flatten)]
     counts: Counts,
     mutants: Tally,

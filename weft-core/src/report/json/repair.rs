@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::mutants::{AdviceLine, advice_line};
-use super::{FindingLine, SCHEMA, Subject, finding_line, line};
+use super::{FindingLine, Head, Subject, finding_line, line};
 use crate::finding::{Advice, Finding};
 
 /// What came of the repair of a kernel.
@@ -46,7 +46,7 @@ pub struct RepairCounts {
 /// Returns the `weft-repair` line, without the line break. `kernel`: the name in the PTX.
 pub fn repair(kernel: &str, subject: Subject<'_>, result: &RepairResult<'_>) -> String {
     line(&RepairLine {
-        reason: "weft-repair",
+        head: Head::of("weft-repair"),
         package: subject.package,
         kernel,
         demangled: subject.demangled,
@@ -66,12 +66,13 @@ pub fn repair(kernel: &str, subject: Subject<'_>, result: &RepairResult<'_>) -> 
 
 /// Returns the `weft-summary` line of repairs, without the line break.
 pub fn repair_summary(counts: RepairCounts) -> String {
-    line(&RepairSummaryLine { reason: "weft-summary", schema: SCHEMA, repairs: counts })
+    line(&RepairSummaryLine { head: Head::of("weft-summary"), repairs: counts })
 }
 
 #[derive(Serialize)]
 struct RepairLine<'a> {
-    reason: &'static str,
+    #[serde(flatten)]
+    head: Head,
     package: Option<&'a str>,
     kernel: &'a str,
     demangled: &'a str,
@@ -90,7 +91,7 @@ struct RepairLine<'a> {
 
 #[derive(Serialize)]
 struct RepairSummaryLine {
-    reason: &'static str,
-    schema: u32,
+    #[serde(flatten)]
+    head: Head,
     repairs: RepairCounts,
 }

@@ -2,13 +2,13 @@
 
 use serde::Serialize;
 
-use super::{Subject, line};
+use super::{Head, Subject, line};
 
 /// Returns the `weft-kernel` line of a kernel or file without a report, without the line break. `verdict`: `skipped` or
 /// `unchecked`; `error`: the reason.
 pub fn unchecked(kernel: &str, subject: Subject<'_>, verdict: &str, error: &str) -> String {
     line(&UncheckedLine {
-        reason: "weft-kernel",
+        head: Head::of("weft-kernel"),
         package: subject.package,
         kernel,
         demangled: subject.demangled,
@@ -21,7 +21,8 @@ pub fn unchecked(kernel: &str, subject: Subject<'_>, verdict: &str, error: &str)
 
 #[derive(Serialize)]
 struct UncheckedLine<'a> {
-    reason: &'static str,
+    #[serde(flatten)]
+    head: Head,
     package: Option<&'a str>,
     kernel: &'a str,
     demangled: &'a str,

@@ -1,0 +1,45 @@
+//! `--message-format sarif`: one SARIF document, at the end.
+
+use std::io;
+
+use weft_core::report::checked::RunProblem;
+use weft_core::report::sarif::Sarif;
+use weft_harness::case::Job;
+
+use super::paths::Root;
+use super::{Ending, Renderer, RunContext};
+use crate::print::Printer;
+
+/// Gathers the results and prints them at the end.
+#[derive(Debug)]
+pub(super) struct SarifFormat {
+    root: Root,
+    document: Sarif,
+}
+
+impl SarifFormat {
+    pub(super) fn of(surroundings: &RunContext) -> Self {
+        Self { root: Root::new(&surroundings.repository()), document: Sarif::default() }
+    }
+}
+
+impl Renderer for SarifFormat {
+    fn start(&mut self, problems: &[RunProblem], _: &mut Printer) -> io::Result<()> {
+        for problem in problems {
+            self.document.problem(problem);
+        }
+        Ok(())
+    }
+
+    fn kernel(&mut self, job: &Job, _: &mut Printer) -> io::Result<()> {
+        self.root.checked(job, |checked| self.document.add(checked));
+        Ok(())
+    }
+
+    fn finish(&mut self, end: Ending<'_>, printer: &mut Printer) -> io::Result<()> {
+        for problem in end.problems {
+            self.document.problem(problem);
+        }
+        printer.line(&std::mem::take(&mut self.document).document(end.run()))
+    }
+}

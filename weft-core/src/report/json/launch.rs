@@ -1,0 +1,168 @@
+//! The launch of a kernel, and the line of a kernel and launch that would be checked.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::{Head, Subject, line};
+use crate::finding::Report;
+use crate::launch::requires::Requirement;
+use crate::launch::{Arg, Atomics, BarrierDivergence, Dim3, Dimensions, Fields, Launch};
+
+/// Returns the `weft-launch` line of a kernel and launch, without the line break. `name`: that of reports; `kernel`: the
+/// name in the PTX; `block`: the size that the launch or the kernel states, or a guess within the kernel's bound; `skip`:
+/// the reason for which it is not checked.
+pub fn launch(
+    name: &str,
+    kernel: &str,
+    subject: Subject<'_>,
+    launch: &Launch,
+    block: Option<Dim3>,
+    skip: Option<&str>,
+) -> String {
+    line(&StatedLine {
+        head: Head::of("weft-launch"),
+        name,
+        package: subject.package,
+        kernel,
+        demangled: subject.demangled,
+        file: subject.file,
+        launch: line_of(launch, block, launch.grid, subject.label),
+        skip,
+    })
+}
+
+#[derive(Serialize)]
+struct StatedLine<'a> {
+    #[serde(flatten)]
+    head: Head,
+    name: &'a str,
+    package: Option<&'a str>,
+    kernel: &'a str,
+    demangled: &'a str,
+    file: &'a str,
+    launch: LaunchLine<'a>,
+    skip: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+pub(super) struct LaunchLine<'a> {
+    label: Option<&'a str>,
+    /// Null if no grid is stated and none was used; so is `block`.
+    grid: Option<DimensionsLine>,
+    block: Option<DimensionsLine>,
+    shared: Option<u32>,
+    args: BTreeMap<usize, ArgLine>,
+    requires: Vec<String>,
+    options: OptionsLine,
+}
+
+/// The size used, or `"any"`.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum DimensionsLine {
+    Is([u32; 3]),
+    Any(&'static str),
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum ArgLine {
+    Signed(i64),
+    Unsigned(u64),
+    /// A whole number beyond 64 bits.
+    Wide(String),
+    Float(f64),
+    Buffer {
+        buffer: BufferLine,
+    },
+    Structure {
+        structure: StructureLine,
+    },
+}
+
+#[derive(Serialize)]
+struct StructureLine {
+    /// The number of its bytes that are given; null if bytes that no field gives are open.
+    bytes: Option<usize>,
+    /// Given fields, by the offset of their first byte.
+    fields: BTreeMap<u64, ArgLine>,
+}
+
+#[derive(Serialize)]
+struct BufferLine {
+    /// The size of the contents; null if they are open.
+    bytes: Option<usize>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct OptionsLine {
+    warp_synchronous: bool,
+    atomics: &'static str,
+    barrier_divergence: &'static str,
+}
+
+/// Returns the launch of a report, with the block and grid that were used.
+pub(super) fn launch_line<'a>(report: &Report, label: Option<&'a str>) -> LaunchLine<'a> {
+    let grid = report.launch.grid.unwrap_or(Dimensions::Is(report.grid));
+    line_of(&report.launch, report.block, Some(grid), label)
+}
+
+/// Returns a launch. `block`: the block that is known, if it is not only that of the launch.
+fn line_of<'a>(
+    launch: &Launch,
+    block: Option<Dim3>,
+    grid: Option<Dimensions>,
+    label: Option<&'a str>,
+) -> LaunchLine<'a> {
+    let Launch { shared, args, requires, options, .. } = launch;
+    LaunchLine {
+        label,
+        grid: grid.map(dimensions_line),
+        block: block.map(Dimensions::Is).or(launch.block).map(dimensions_line),
+        shared: *shared,
+        args: args.iter().map(|(&position, arg)| (position, arg_line(arg))).collect(),
+        requires: requires.iter().map(Requirement::to_string).collect(),
+        options: OptionsLine {
+            warp_synchronous: options.warp_synchronous,
+            atomics: match options.atomics {
+                Atomics::Auto => "auto",
+                Atomics::Abstract => "abstract",
+                Atomics::Unique => "unique",
+                Atomics::Off => "off",
+            },
+            barrier_divergence: match options.barrier_divergence {
+                BarrierDivergence::Cta => "cta",
+                BarrierDivergence::Warp => "warp",
+                BarrierDivergence::Off => "off",
+            },
+        },
+    }
+}
+
+const fn dimensions_line(dimensions: Dimensions) -> DimensionsLine {
+    match dimensions {
+        Dimensions::Any => DimensionsLine::Any(Dimensions::ANY),
+        Dimensions::Is(Dim3 { x, y, z }) => DimensionsLine::Is([x, y, z]),
+    }
+}
+
+fn arg_line(arg: &Arg) -> ArgLine {
+    match arg {
+        Arg::Integer(value) => match (i64::try_from(*value), u64::try_from(*value)) {
+            (Ok(value), _) => ArgLine::Signed(value),
+            (_, Ok(value)) => ArgLine::Unsigned(value),
+            _ => ArgLine::Wide(value.to_string()),
+        },
+        Arg::Float(value) => ArgLine::Float(*value),
+        Arg::Buffer(buffer) => {
+            ArgLine::Buffer { buffer: BufferLine { bytes: buffer.contents.as_ref().map(Vec::len) } }
+        }
+        Arg::Fields(Fields { bytes, fields }) => {
+            let fields = fields.iter().map(|(first, field)| (*first, arg_line(field))).collect();
+            let bytes = bytes.as_ref().map(Vec::len);
+            ArgLine::Structure { structure: StructureLine { bytes, fields } }
+        }
+    }
+}
