@@ -106,7 +106,7 @@ pub(crate) fn complain(job: &Job, error: &JobError, printer: &mut Printer) {
     match error {
         JobError::Skipped { .. } => {}
         // The other errors already name the file.
-        JobError::Check(error) => printer.error(&job.short_name(), error),
+        error @ JobError::Check { .. } => printer.error(&job.short_name(), error),
         other => printer.failure(other),
     }
 }

@@ -50,6 +50,10 @@ pub(crate) fn jobs(files: Files<'_>) -> Result<(Vec<Job>, Vec<DiscoverError>), R
         let names = job.parameters();
         if !job.is_unread() {
             files.settings.apply(&mut job.launch, &names)?;
+            // What does not fit might be a flag.
+            if *files.settings != CommandSettings::default() {
+                job.places.clear();
+            }
         }
     }
     Ok((jobs, failures))

@@ -24,6 +24,7 @@ pub mod discover;
 pub mod render;
 mod run;
 pub mod signature;
+mod similar;
 
 pub use run::main;
 pub use weft_core::finding::name;

@@ -1,6 +1,7 @@
 //! A job: one kernel under one launch. The check runs when the result is first asked for, and all cases of the job
 //! share it.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -12,7 +13,7 @@ use weft_core::{BlockSource, ChartError, ChartedKernel, CheckError, KnownBlock};
 
 use super::guard::guarded;
 use super::{Checker, Outcome};
-use crate::config::Allow;
+use crate::config::{Allow, ConfigPlace};
 use crate::discover::PtxFile;
 use crate::name::KernelName;
 use crate::signature::ParameterNames;
@@ -36,6 +37,8 @@ pub struct Job {
     pub label: Option<String>,
     /// The launch configuration.
     pub launch: Launch,
+    /// Where the settings of the launch are stated, by their keys; nothing of those that a command line states.
+    pub places: BTreeMap<String, ConfigPlace>,
     /// Whether the launch has the block of `[default]`, because nothing states one for this kernel.
     pub has_default_block: bool,
     /// The `allow` entries for this kernel and launch, and those of the baseline.
@@ -53,8 +56,13 @@ pub struct Job {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JobError {
     /// The launch does not fit the kernel.
-    #[error(transparent)]
-    Check(#[from] CheckError),
+    #[error("{error}{}", place.as_ref().map(told).unwrap_or_default())]
+    Check {
+        /// What does not fit.
+        error: CheckError,
+        /// Where that is stated, if it is in a configuration.
+        place: Option<Box<ConfigPlace>>,
+    },
     /// There is nothing to draw a chart of.
     #[error(transparent)]
     Chart(#[from] ChartError),
@@ -87,6 +95,11 @@ pub enum JobError {
         /// The message of the panic.
         message: String,
     },
+}
+
+/// Returns where a setting is stated, to follow an error about it.
+fn told(place: &Box<ConfigPlace>) -> String {
+    format!("\nstated at {place}{}", place.excerpt())
 }
 
 impl Job {
@@ -213,7 +226,8 @@ impl Job {
             let kernel = module.kernel(&self.kernel.mangled).expect("a change keeps the kernel");
             let launch = Launch { options, ..self.launch.clone() };
             self.checker.check(module, kernel, &launch)
-        })??;
+        })?;
+        let report = report.map_err(|error| self.misfit(error))?;
         let outcome = Outcome::new(Ok(report), self);
         Ok(outcome.remaining().expect("of a report something remains").clone())
     }
@@ -241,9 +255,15 @@ impl Job {
         self.module.kernel(name).ok_or_else(missing)
     }
 
+    /// Returns the error of a launch that does not fit, with the place of what does not.
+    fn misfit(&self, error: CheckError) -> JobError {
+        let place = error.setting().and_then(|key| self.places.get(key));
+        JobError::Check { place: place.cloned().map(Box::new), error }
+    }
+
     fn check(&self) -> Result<Report, JobError> {
         let kernel = self.known_kernel()?;
         guarded(&self.subject(), || self.checker.check(&self.module, kernel, &self.launch))?
-            .map_err(JobError::from)
+            .map_err(|error| self.misfit(error))
     }
 }

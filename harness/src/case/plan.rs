@@ -177,7 +177,7 @@ fn of_file(
     for (kernel, names) in kernels {
         let is_alone = counts.get(kernel.short.as_str()) == Some(&1);
         let title = if is_alone { &kernel.short } else { &kernel.mangled };
-        for NamedLaunch { label, mut launch, allow, skip, has_default_block } in
+        for NamedLaunch { label, mut launch, allow, skip, places, has_default_block } in
             package.config.launches(kernel, names)?
         {
             // Checking goes on after findings: that an `allow` accepts those of the first ctas says nothing about the
@@ -193,6 +193,7 @@ fn of_file(
                 title: weft_core::report::escape(title).into_owned(),
                 label: label.map(|label| weft_core::report::escape(&label).into_owned()),
                 launch,
+                places,
                 has_default_block,
                 allow,
                 ended,
@@ -216,6 +217,7 @@ fn unread(package: &Package, file: PtxFile, error: JobError) -> Job {
         title: "read".to_owned(),
         label: None,
         launch: Launch::default(),
+        places: BTreeMap::new(),
         has_default_block: false,
         allow: Vec::new(),
         ended: Vec::new(),

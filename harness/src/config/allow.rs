@@ -7,6 +7,7 @@ use weft_core::report::escape;
 
 use super::reader::Node;
 use super::{ConfigError, ConfigPlace, Problem, Reader};
+use crate::similar;
 
 const KEYS: [&str; 4] = ["code", "at", "reason", "until"];
 const LIST: &str = "an array of tables such as `[{ code = \"benign-race\", at = \"file.cu:12\", reason = \"...\" }]`";
@@ -152,6 +153,8 @@ pub(super) fn known_code(reader: Reader<'_>, node: &Node<'_>) -> Result<Code, Co
     let name = reader.string("code", "the name of a code", node)?;
     Code::from_name(name).ok_or_else(|| {
         let known = Code::ALL.iter().map(|code| code.name()).collect::<Vec<_>>().join(", ");
-        reader.error(node.span(), Problem::Code { code: escape(name).into_owned(), known })
+        let similar = similar::question(name, Code::ALL.iter().map(|code| code.name()));
+        let code = escape(name).into_owned();
+        reader.error(node.span(), Problem::Code { code, similar, known })
     })
 }

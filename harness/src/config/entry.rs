@@ -6,8 +6,8 @@ use super::allow::{self, Allow};
 use super::reader::Node;
 use super::{ConfigError, ConfigPlace, Problem, Reader, Settings};
 
-const ENTRY: &str = "tables: write `[[kernel]]`";
-const LAUNCH: &str = "tables: write `[[kernel.launch]]`";
+const ENTRY: &str = "tables, one for each kind of kernel: write `[[kernel]]`";
+const LAUNCH: &str = "tables, one for each launch: write `[[kernel.launch]]`";
 const SKIP: &str = "the reason for which the kernel is not checked, such as `\"needs textures\"`";
 const LABEL: &str =
     "a word that names the test case, such as `\"one-warp\"`, without white space, `@` and `:`";
@@ -49,7 +49,7 @@ pub(super) fn kernels(
     reader: Reader<'_>,
     node: &Node<'_>,
 ) -> Result<Vec<KernelEntry>, ConfigError> {
-    reader.array("kernel", ENTRY, node)?.iter().map(|entry| kernel(reader, entry)).collect()
+    ConfigError::all(reader.array("kernel", ENTRY, node)?.iter().map(|entry| kernel(reader, entry)))
 }
 
 fn kernel(reader: Reader<'_>, node: &Node<'_>) -> Result<KernelEntry, ConfigError> {

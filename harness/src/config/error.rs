@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use weft_core::launch::Misfit;
 use weft_core::launch::requires::RequirementProblem;
@@ -15,6 +16,28 @@ pub struct ConfigPlace {
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
+    /// The number of characters of the line that are meant, at least 1.
+    pub width: usize,
+    /// The text of the line.
+    pub text: Arc<str>,
+}
+
+impl ConfigPlace {
+    /// Returns the line with a mark under what is meant, to follow an error; empty if the line is long or has characters
+    /// that do not show as one.
+    pub(crate) fn excerpt(&self) -> String {
+        /// The most characters of a line that is shown.
+        const LONGEST: usize = 110;
+        let text = self.text.trim_end();
+        let is_plain = text.chars().all(|c| !c.is_control());
+        if text.is_empty() || !is_plain || text.chars().count() > LONGEST {
+            return String::new();
+        }
+        let number = self.line.to_string();
+        let (gap, before) = (" ".repeat(number.len()), " ".repeat(self.column - 1));
+        let mark = "^".repeat(self.width);
+        format!("\n{gap} |\n{number} | {text}\n{gap} | {before}{mark}")
+    }
 }
 
 impl fmt::Display for ConfigPlace {
@@ -44,13 +67,37 @@ pub enum ConfigError {
         manifest: PathBuf,
     },
     /// The configuration has an error at this position.
-    #[error("{place}: {problem}")]
+    #[error("{place}: {problem}{}", place.excerpt())]
     At {
         /// The position.
         place: ConfigPlace,
         /// The error, and what to write instead.
         problem: Problem,
     },
+    /// The configuration has several errors.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+    Several(Vec<ConfigError>),
+}
+
+impl ConfigError {
+    /// Returns the values, or all errors among them as one.
+    pub(super) fn all<T>(
+        results: impl IntoIterator<Item = Result<T, ConfigError>>,
+    ) -> Result<Vec<T>, ConfigError> {
+        let (mut values, mut errors) = (Vec::new(), Vec::new());
+        for result in results {
+            match result {
+                Ok(value) => values.push(value),
+                Err(Self::Several(others)) => errors.extend(others),
+                Err(error) => errors.push(error),
+            }
+        }
+        match errors.len() {
+            0 => Ok(values),
+            1 => Err(errors.remove(0)),
+            _ => Err(Self::Several(errors)),
+        }
+    }
 }
 
 /// What is wrong at a position of a configuration.
@@ -66,10 +113,12 @@ pub enum Problem {
     #[error("a control character, U+{:04X}; remove it", u32::from(*.0))]
     Control(char),
     /// An unknown key.
-    #[error("unknown key `{key}`; the keys here are {known}")]
+    #[error("unknown key `{key}`; {similar}the keys here are {known}")]
     UnknownKey {
         /// The key as written.
         key: String,
+        /// A question after the key that is probably meant, or nothing.
+        similar: String,
         /// The keys that are valid here.
         known: String,
     },
@@ -130,10 +179,12 @@ pub enum Problem {
     #[error("not a file pattern: {0}")]
     Glob(&'static str),
     /// An unknown finding code.
-    #[error("there is no code `{code}`; the codes are {known}")]
+    #[error("there is no code `{code}`; {similar}the codes are {known}")]
     Code {
         /// The code as written.
         code: String,
+        /// A question after the code that is probably meant, or nothing.
+        similar: String,
         /// All codes.
         known: String,
     },

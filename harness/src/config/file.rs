@@ -103,14 +103,16 @@ fn of_manifest(text: &str, manifest: &Path) -> Result<Option<Config>, ConfigErro
 
 fn config(reader: Reader<'_>, table: &DeTable<'_>) -> Result<Config, ConfigError> {
     let mut config = Config::default();
-    for (key, node) in table {
+    let read = table.iter().map(|(key, node)| {
         match key.get_ref().as_ref() {
             "ptx" => config.ptx = globs(reader, node)?,
             "default" => config.default = defaults(reader, node)?,
             "kernel" => config.kernels = entry::kernels(reader, node)?,
             _ => return Err(reader.unknown(key, &KEYS)),
         }
-    }
+        Ok(())
+    });
+    ConfigError::all(read)?;
     Ok(config)
 }
 

@@ -1,12 +1,15 @@
 //! Computes the launches of a kernel from the configuration and the kernel's name.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use weft_core::launch::Launch;
+use weft_core::report::escape;
 
 use super::{Allow, Config, ConfigError, ConfigPlace, KernelEntry, LaunchEntry};
 use crate::name::KernelName;
 use crate::signature::ParameterNames;
+use crate::similar;
 
 /// A launch of one kernel.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +22,8 @@ pub struct NamedLaunch {
     pub allow: Vec<Allow>,
     /// The reason for which the launch is not checked; `None`: it is.
     pub skip: Option<String>,
+    /// Where the settings of the launch are stated, by their keys.
+    pub places: BTreeMap<String, ConfigPlace>,
     /// Whether the block is the one of `[default]`, which no table of the kernel states.
     pub has_default_block: bool,
 }
@@ -30,15 +35,25 @@ pub struct DeadEntry {
     pub place: ConfigPlace,
     /// The regular expression in `name`.
     pub pattern: String,
+    /// The kernels of the package, those with the most similar names first.
+    pub kernels: Vec<String>,
 }
 
 impl fmt::Display for DeadEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let pattern = weft_core::report::escape(&self.pattern);
+        /// The most kernels that are named.
+        const NAMED: usize = 5;
+        let pattern = escape(&self.pattern);
+        let mut known: Vec<String> =
+            self.kernels.iter().take(NAMED).map(|name| format!("`{}`", escape(name))).collect();
+        if self.kernels.len() > NAMED {
+            known.push(format!("{} more", self.kernels.len() - NAMED));
+        }
+        let (place, known) = (&self.place, known.join(", "));
         write!(
             f,
-            "{}: no kernel of the package is called `{pattern}`; correct `name` or remove the table",
-            self.place
+            "{place}: no kernel of the package is called `{pattern}`; correct `name` or remove the table; there are \
+             {known}"
         )
     }
 }
@@ -80,12 +95,15 @@ impl Config {
         if launches.is_empty() {
             allow.extend(self.baseline.of(kernel, None));
             let (launch, skip) = (settings.launch(names)?, skip.cloned());
-            return Ok(vec![NamedLaunch { label: None, launch, allow, skip, has_default_block }]);
+            let (label, places) = (None, settings.places);
+            return Ok(vec![NamedLaunch { label, launch, allow, skip, places, has_default_block }]);
         }
         let named = |own: &LaunchEntry| {
+            let settings = settings.overridden_by(&own.settings);
             Ok(NamedLaunch {
                 label: Some(own.label.clone()),
-                launch: settings.overridden_by(&own.settings).launch(names)?,
+                launch: settings.launch(names)?,
+                places: settings.places,
                 allow: (allow.iter().chain(&own.allow).cloned())
                     .chain(self.baseline.of(kernel, Some(&own.label)))
                     .collect(),
@@ -100,9 +118,15 @@ impl Config {
     pub fn dead_entries(&self, names: &[KernelName]) -> Vec<DeadEntry> {
         let is_dead = |entry: &&KernelEntry| !names.iter().any(|name| entry.matches(name));
         let dead = self.kernels.iter().filter(is_dead);
+        let nearest = |pattern: &str| {
+            let word = pattern.trim_matches(|c: char| !c.is_alphanumeric() && c != '_');
+            let ranked = similar::ranked(word, names.iter().map(|name| name.short.as_str()));
+            ranked.into_iter().map(|(_, name)| name.to_owned()).collect()
+        };
         dead.map(|entry| DeadEntry {
             place: entry.place.clone(),
             pattern: entry.name.as_str().to_owned(),
+            kernels: nearest(entry.name.as_str()),
         })
         .collect()
     }

@@ -9,6 +9,7 @@ use toml::de::{DeArray, DeTable, DeValue};
 use weft_core::report::escape;
 
 use super::{ConfigError, ConfigPlace, Problem};
+use crate::similar;
 
 /// A TOML value with its span in the text.
 pub(crate) type Node<'t> = Spanned<DeValue<'t>>;
@@ -47,8 +48,13 @@ impl<'t> Reader<'t> {
         }
         let before = self.text.get(..start).unwrap_or("");
         let line = before.matches('\n').count() + 1;
-        let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
-        ConfigPlace { path: self.path.to_path_buf(), line, column }
+        let first = before.rfind('\n').map_or(0, |at| at + 1);
+        let text = self.text.get(first..).unwrap_or("").lines().next().unwrap_or("");
+        let column = before.get(first..).unwrap_or("").chars().count() + 1;
+        let rest = text.chars().count().saturating_sub(column - 1);
+        let meant = self.text.get(start..span.end.min(self.text.len())).unwrap_or("");
+        let width = meant.lines().next().unwrap_or("").chars().count().clamp(1, rest.max(1));
+        ConfigPlace { path: self.path.to_path_buf(), line, column, width, text: text.into() }
     }
 
     /// Returns the byte of the file at which a byte of a string is. Where the file has escapes or several quotes, that
@@ -84,9 +90,10 @@ impl<'t> Reader<'t> {
         key: &Spanned<std::borrow::Cow<'_, str>>,
         known: &[&str],
     ) -> ConfigError {
+        let similar = similar::question(key.get_ref(), known.iter().copied());
         let known = known.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
         let key_text = escape(key.get_ref()).into_owned();
-        self.error(key.span(), Problem::UnknownKey { key: key_text, known })
+        self.error(key.span(), Problem::UnknownKey { key: key_text, similar, known })
     }
 
     /// Returns the value as a table, or an error.

@@ -65,6 +65,8 @@ pub struct Settings {
     pub limit: LimitSettings,
     /// Arguments by position or by name.
     pub args: StatedArgs,
+    /// Where each key is stated.
+    pub places: BTreeMap<String, ConfigPlace>,
     /// Conditions that every launch that is meant fulfils. Those of later tables are added to those of earlier ones.
     pub requires: Vec<StatedRequirement>,
 }
@@ -138,6 +140,7 @@ impl Settings {
             "requires" => self.requires = requires::list(reader, node)?,
             _ => return Ok(false),
         }
+        self.places.insert(key.get_ref().to_string(), reader.place(&node.span()));
         Ok(true)
     }
 
@@ -156,6 +159,12 @@ impl Settings {
             limit: self.limit.overridden_by(later.limit),
             args: self.args.overridden_by(&later.args),
             requires: self.requires.iter().chain(&later.requires).cloned().collect(),
+            places: self
+                .places
+                .iter()
+                .chain(&later.places)
+                .map(|(key, at)| (key.clone(), at.clone()))
+                .collect(),
         }
     }
 

@@ -4,6 +4,7 @@ use weft_core::ptx::{Function, Module};
 
 use super::Signatures;
 use crate::name::KernelName;
+use crate::similar;
 
 /// The parameters of a kernel, each with its name in the source, if that is certain, and its name in the PTX.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -45,12 +46,7 @@ impl ParameterNames {
             .zip(known)
             .map(|(at, name): (usize, _)| format!("`{}` ({at})", escape(name)))
             .collect();
-        // The threshold is that of clap's own suggestions.
-        let similar = known.iter().map(|name| (strsim::jaro(wrong, name), name));
-        let nearest = similar.filter(|(rate, _)| *rate > 0.7).max_by(|a, b| a.0.total_cmp(&b.0));
-        let question = nearest
-            .map(|(_, name)| format!("did you mean `{}`? ", escape(name)))
-            .unwrap_or_default();
+        let question = similar::question(wrong, known.iter().map(String::as_str));
         let why = if self.source.is_empty() {
             "; the names in its source are not known: they are read from source files inside the package that \
              `.loc` lines of the PTX name (nvcc -lineinfo)"

@@ -208,7 +208,7 @@ fn names_that_do_not_fit_are_errors_with_their_place() {
         ),
     ] {
         let error = named(folder, &kernel(name, line)).unwrap_err();
-        assert!(error.ends_with(expected), "{error}");
+        assert!(error.contains(&format!("{expected}\n  |\n3 | ")), "{error}");
     }
     let dir = fresh("weft-unnamed", &[("k.ptx", NAMED.as_bytes())]);
     let error = plan(&package(&dir, &kernel("^add", "args = { m = 7 }"))).unwrap_err().to_string();

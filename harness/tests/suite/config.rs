@@ -129,7 +129,7 @@ fn errors_in_the_settings_of_a_launch_name_the_place_and_what_to_write() {
     assert_errors(&[
         (
             "[default]\nblok = 1",
-            "weft.toml:2:1: unknown key `blok`; the keys here are `block`, `grid`",
+            "weft.toml:2:1: unknown key `blok`; did you mean `block`? the keys here are `block`, `grid`",
         ),
         ("[default]\n  block = 0", "weft.toml:2:11: a block of 0 threads"),
         ("[default]\nblock = [64, 32]", "weft.toml:2:9: a block of 2048 threads"),
@@ -169,7 +169,7 @@ fn errors_in_patterns_and_entries_name_the_place_and_what_to_write() {
         ("ptx = [\"a/***\"]", "weft.toml:1:8: not a file pattern"),
         (
             "[kernel]\nname = \"a\"",
-            "weft.toml:1:1: `kernel` takes tables: write `[[kernel]]`, not a table",
+            "weft.toml:1:1: `kernel` takes tables, one for each kind of kernel: write `[[kernel]]`, not a table",
         ),
         ("[[kernel]]\nblock = 1", "weft.toml:1:1: `name` is missing"),
         (
@@ -260,7 +260,29 @@ fn a_file_that_is_not_utf_8_is_named_with_the_place() {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("latin.toml");
     std::fs::write(&path, b"[default]\nblock = 64 # caf\xe9\n").unwrap();
     let error = Config::read(&path).unwrap_err().to_string();
-    assert!(error.ends_with("latin.toml:2:17: the file is not UTF-8; save it as such"), "{error}");
+    assert!(
+        error.contains("latin.toml:2:17: the file is not UTF-8; save it as such\n  |\n2 | "),
+        "{error}"
+    );
+}
+
+#[test]
+fn errors_show_their_lines_and_come_together() {
+    let text =
+        "[defualt]\nblock = 1\n[[kernel]]\nname = \"a\"\nblok = 3\n[[kernel]]\nblock = 4096\n";
+    let error = Config::parse(text, Path::new("weft.toml")).unwrap_err().to_string();
+    let expected = [
+        "weft.toml:1:2: unknown key `defualt`; did you mean `default`? ",
+        "\n  |\n1 | [defualt]\n  |  ^^^^^^^\nweft.toml:5:1: unknown key `blok`; did you mean `block`? ",
+        "\n  |\n5 | blok = 3\n  | ^^^^\nweft.toml:7:9: a block of 4096 threads",
+        "\n  |\n7 | block = 4096\n  |         ^^^^",
+    ];
+    let mut rest = error.as_str();
+    for part in expected {
+        let at = rest.find(part).unwrap_or_else(|| panic!("no {part:?} in {error}"));
+        rest = &rest[at + part.len()..];
+    }
+    assert_eq!(rest, "");
 }
 
 #[test]

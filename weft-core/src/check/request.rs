@@ -82,6 +82,20 @@ pub enum CheckError {
     },
 }
 
+impl CheckError {
+    /// Returns the setting of the launch that does not fit, by its key in weft.toml; `None` if the kernel itself is wrong.
+    pub const fn setting(&self) -> Option<&'static str> {
+        match self {
+            Self::BlockSize(_) | Self::BlockExtent(_) | Self::BlockBound { .. } => Some("block"),
+            Self::GridExtent(_) | Self::GridSize(_) => Some("grid"),
+            Self::Shared(_) => Some("shared"),
+            Self::NoParameter { .. } | Self::Argument { .. } | Self::Number { .. } => Some("args"),
+            Self::Requirement(_) => Some("requires"),
+            Self::Link { .. } => None,
+        }
+    }
+}
+
 pub(super) fn shared(bytes: u64) -> Result<(), CheckError> {
     if bytes <= MAX_SHARED { Ok(()) } else { Err(CheckError::Shared(bytes)) }
 }
