@@ -56,7 +56,7 @@ pub struct Job {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JobError {
     /// The launch does not fit the kernel.
-    #[error("{error}{}", place.as_ref().map(told).unwrap_or_default())]
+    #[error("{error}{}", place.as_deref().map(told).unwrap_or_default())]
     Check {
         /// What does not fit.
         error: CheckError,
@@ -98,7 +98,7 @@ pub enum JobError {
 }
 
 /// Returns where a setting is stated, to follow an error about it.
-fn told(place: &Box<ConfigPlace>) -> String {
+fn told(place: &ConfigPlace) -> String {
     format!("\nstated at {place}{}", place.excerpt())
 }
 

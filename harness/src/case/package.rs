@@ -58,7 +58,8 @@ fn named(dir: &Path, config: &Config) -> Result<Vec<PtxFile>, PlanError> {
             let place = config.ptx.iter().find(|(own, _)| *own == pattern).map(|own| &own.1);
             match place.cloned() {
                 Some(place) => {
-                    ConfigError::At { place, problem: Problem::NoFile { pattern, dir } }.into()
+                    let problem = Box::new(Problem::NoFile { pattern, dir });
+                    ConfigError::At { place, problem }.into()
                 }
                 None => DiscoverError::NoMatch { pattern, dir }.into(),
             }

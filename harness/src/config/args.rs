@@ -102,12 +102,13 @@ impl StatedArgs {
 pub(super) fn absent(name: &ArgKey, place: &ConfigPlace, names: &ParameterNames) -> ConfigError {
     let name = name.to_string();
     let (kernel, remedy) = (escape(&names.kernel).into_owned(), names.remedy(&name));
-    ConfigError::At { place: place.clone(), problem: Problem::NoParameter { name, kernel, remedy } }
+    let problem = Box::new(Problem::NoParameter { name, kernel, remedy });
+    ConfigError::At { place: place.clone(), problem }
 }
 
 fn twice(position: usize, one: &StatedArg, other: &StatedArg) -> ConfigError {
     let (first, second) = if one.place <= other.place { (one, other) } else { (other, one) };
     let (first, key) = (first.key.to_string(), second.key.to_string());
-    let problem = Problem::SameArgument { position, first, second: key };
+    let problem = Box::new(Problem::SameArgument { position, first, second: key });
     ConfigError::At { place: second.place.clone(), problem }
 }

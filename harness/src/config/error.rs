@@ -72,7 +72,7 @@ pub enum ConfigError {
         /// The position.
         place: ConfigPlace,
         /// The error, and what to write instead.
-        problem: Problem,
+        problem: Box<Problem>,
     },
     /// The configuration has several errors.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]

@@ -67,7 +67,7 @@ impl<'t> Reader<'t> {
 
     /// Returns an error at a span.
     pub(crate) fn error(self, span: Range<usize>, problem: Problem) -> ConfigError {
-        ConfigError::At { place: self.place(&span), problem }
+        ConfigError::At { place: self.place(&span), problem: Box::new(problem) }
     }
 
     /// Returns the error for a value of the wrong type or form.
