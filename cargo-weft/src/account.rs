@@ -8,12 +8,12 @@ use weft_core::report::json::Counts;
 use weft_harness::case::{Job, JobError, Standing, dead_allows};
 use weft_harness::config::Allow;
 
-use crate::cache::Cache;
 use crate::exit::Exit;
 use crate::formats::{self, Ending, RunContext};
 use crate::options::MessageFormat;
 use crate::parallel::in_order;
 use crate::print::{self, Printer};
+use weft_harness::cache::Cache;
 
 /// How to print the results.
 #[derive(Clone, Copy, Debug)]

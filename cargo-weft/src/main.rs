@@ -7,7 +7,6 @@ mod account;
 mod arguments;
 mod baseline;
 mod body;
-mod cache;
 mod cargo;
 mod check;
 mod collect;

@@ -6,12 +6,12 @@ use weft_core::report::checked::RunProblem;
 
 use crate::account::{self, Request};
 use crate::arguments::Test;
-use crate::cache::{Cache, CacheError};
 use crate::collect::{self, Plan};
 use crate::exit::{Exit, Failure};
 use crate::formats::{self, RunContext};
 use crate::print::{self, Printer};
 use crate::solver::Solver;
+use weft_harness::cache::{Cache, CacheError};
 
 /// Checks all kernels of the selected packages.
 pub(crate) fn run(arguments: &Test, printer: &mut Printer) -> Result<Exit, Failure> {

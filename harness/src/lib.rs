@@ -14,10 +14,12 @@
 //! weft_harness::main!();
 //! ```
 //!
-//! `config` reads `weft.toml`, `name` demangles kernel names, `discover` finds PTX files, `signature` finds the names of
-//! arguments in the source, `case` turns kernels and launches into test cases, `render` prints reports.
+//! `config` reads `weft.toml`, `name` demangles kernel names, `signature` finds the names of their arguments, `discover`
+//! finds PTX files, `case` turns kernels and launches into test cases, `cache` keeps verdicts between runs, `render`
+//! reads the sources that reports quote.
 
 mod bounded;
+pub mod cache;
 pub mod case;
 pub mod config;
 pub mod discover;
@@ -39,6 +41,7 @@ macro_rules! main {
                 ::std::env!("CARGO_MANIFEST_DIR"),
                 ::std::env!("CARGO_PKG_NAME"),
                 ::std::option_env!("OUT_DIR"),
+                ::std::option_env!("CARGO_TARGET_TMPDIR"),
             )
         }
     };

@@ -3,21 +3,34 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use libtest_mimic::{Arguments, ColorSetting, Trial};
 
-use crate::case::{Package, PlanError, hook_panics, plan, trials_with};
+use crate::cache::Cache;
+use crate::case::{Job, Package, PlanError, Settle, hook_panics, plan, trials_with};
 
 /// The exit code if the cases cannot be planned, which is libtest's for a failure.
 const UNPLANNED: u8 = 101;
 
 /// Checks the PTX of the package in `manifest_dir` as a libtest-compatible test binary, with the process's arguments.
-/// `out_dir` is the folder that its build script wrote to. If the cases cannot be planned, the process fails with the
+/// `out_dir` is the folder that its build script wrote to; verdicts are kept in the target directory, the parent of
+/// `target_tmp`. If the cases cannot be planned, the process fails with the
 /// reason, whatever cases its arguments select: no selection may hide that nothing was checked.
-pub fn main(manifest_dir: &str, package: &str, out_dir: Option<&str>) -> ExitCode {
+pub fn main(
+    manifest_dir: &str,
+    package: &str,
+    out_dir: Option<&str>,
+    target_tmp: Option<&str>,
+) -> ExitCode {
     let arguments = Arguments::from_args();
     hook_panics();
-    match cases(manifest_dir, package, out_dir, is_coloured(&arguments)) {
+    let cache = target_tmp
+        .filter(|_| std::env::var_os("WEFT_NO_CACHE").is_none())
+        .and_then(|tmp| Path::new(tmp).parent())
+        .and_then(|target| Cache::of_test_binary(target).ok())
+        .map(Arc::new);
+    match cases(manifest_dir, package, out_dir, is_coloured(&arguments), cache) {
         Ok(trials) => libtest_mimic::run(&arguments, trials).exit_code(),
         Err(error) => {
             // If standard error cannot be written, the exit code remains.
@@ -32,9 +45,20 @@ fn cases(
     package: &str,
     out_dir: Option<&str>,
     color: bool,
+    cache: Option<Arc<Cache>>,
 ) -> Result<Vec<Trial>, PlanError> {
     let package = Package::open(package, Path::new(manifest_dir), out_dir.map(Path::new))?;
-    Ok(trials_with(plan(&package)?, color))
+    let settle: Settle = match cache {
+        None => Arc::new(|_: &Job| ()),
+        Some(cache) => Arc::new(move |job: &Job| {
+            if !job.is_settled() {
+                for (job, key) in cache.keyed(&[job]) {
+                    cache.outcome(job, &key);
+                }
+            }
+        }),
+    };
+    Ok(trials_with(plan(&package)?, color, &settle))
 }
 
 fn is_coloured(arguments: &Arguments) -> bool {

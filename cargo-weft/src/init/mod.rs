@@ -19,10 +19,10 @@ use weft_harness::discover;
 
 use crate::account;
 use crate::arguments::Init;
-use crate::cache::Cache;
 use crate::collect::{self, BuiltPackage};
 use crate::exit::{Exit, Failure};
 use crate::print::Printer;
+use weft_harness::cache::Cache;
 
 pub(crate) use manifest::{HarnessEntries, ManifestError, parse as parse_manifest};
 

@@ -113,6 +113,11 @@ impl Job {
         self.outcome.get_or_init(|| Outcome::new(self.check(), self))
     }
 
+    /// Whether the result is known.
+    pub fn is_settled(&self) -> bool {
+        self.outcome.get().is_some()
+    }
+
     /// Sets the result to the report of an earlier check of the same kernel in the same PTX under the same launch,
     /// instead of checking again. Has no effect if the result is already known.
     pub fn recall(&self, report: Report) -> &Outcome {

@@ -23,4 +23,4 @@ pub use plan::{PlanError, plan, plan_with};
 pub use repair::repaired;
 pub use standing::Standing;
 pub use surroundings::Surroundings;
-pub use trial::{failure, trials, trials_with};
+pub use trial::{Settle, failure, trials, trials_with};

@@ -10,15 +10,19 @@ use super::{Job, Surroundings, alike, dead_allows};
 use crate::config::Allow;
 use crate::render::human;
 
+/// What is done with a job before its result is asked for, such as to take it from an earlier run.
+pub type Settle = Arc<dyn Fn(&Job) + Send + Sync>;
+
 /// Returns the test cases of `jobs`, which are all jobs of one package. Messages have no colour.
 pub fn trials(jobs: Vec<Job>) -> Vec<Trial> {
-    trials_with(jobs, false)
+    trials_with(jobs, false, &(Arc::new(|_: &Job| ()) as Settle))
 }
 
 /// Returns the test cases of `jobs`, which are all jobs of one package: `PACKAGE::FILE::KERNEL[@LAUNCH]::CHECK`;
-/// `PACKAGE::FILE::read` for a file that cannot be read. The cases of a skipped launch are ignored; and, if the configuration has any `allow`, `PACKAGE::allow`,
-/// which fails if an `allow` accepts nothing. With `color`, messages contain ANSI codes.
-pub fn trials_with(jobs: Vec<Job>, color: bool) -> Vec<Trial> {
+/// `PACKAGE::FILE::read` for a file that cannot be read; and, if the configuration has any `allow`, `PACKAGE::allow`,
+/// which fails if an `allow` accepts nothing. The cases of a skipped launch are ignored. With `color`, messages contain
+/// ANSI codes.
+pub fn trials_with(jobs: Vec<Job>, color: bool, settle: &Settle) -> Vec<Trial> {
     let jobs: Vec<Arc<Job>> = jobs.into_iter().map(Arc::new).collect();
     let mut trials = Vec::with_capacity(jobs.len() * Check::ALL.len() + 1);
     for job in &jobs {
@@ -28,14 +32,23 @@ pub fn trials_with(jobs: Vec<Job>, color: bool) -> Vec<Trial> {
             continue;
         }
         for check in Check::ALL {
-            let own = Arc::clone(job);
-            let trial = Trial::test(job.case(check), move || verdict(&own, check, color));
+            let (own, settle) = (Arc::clone(job), Arc::clone(settle));
+            let trial = Trial::test(job.case(check), move || {
+                settle(&own);
+                verdict(&own, check, color)
+            });
             trials.push(trial.with_ignored_flag(job.skip.is_some()));
         }
     }
     if let Some(first) = jobs.iter().find(|job| !job.allow.is_empty() || !job.ended.is_empty()) {
         let name = format!("{}::allow", first.package);
-        trials.push(Trial::test(name, move || live(&jobs)));
+        let settle = Arc::clone(settle);
+        trials.push(Trial::test(name, move || {
+            for job in jobs.iter() {
+                settle(job);
+            }
+            live(&jobs)
+        }));
     }
     trials
 }

@@ -8,4 +8,4 @@ mod folder;
 mod key;
 mod verdicts;
 
-pub(crate) use verdicts::{Cache, CacheError};
+pub use verdicts::{Cache, CacheError};

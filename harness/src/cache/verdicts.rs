@@ -5,39 +5,59 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::case::{Job, Outcome};
 use blake3::{Hash, Hasher};
-use weft_harness::case::{Job, Outcome};
 
 use super::folder::Folder;
 use super::key;
 
 /// The kept reports of a workspace.
 #[derive(Debug)]
-pub(crate) struct Cache {
+pub struct Cache {
     folder: Folder,
     checker: Hash,
 }
 
 /// Why reports could not be kept. The verdicts of this run are not affected.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum CacheError {
+pub enum CacheError {
+    /// The running program's own file cannot be read.
     #[error(
         "verdicts are neither kept nor taken from earlier runs: cannot read this program's own file"
     )]
     Checker(#[source] io::Error),
+    /// Entries cannot be written.
     #[error("verdicts cannot be kept in {}, so that the next run has to check again", .folder.display())]
-    Write { folder: PathBuf, source: io::Error },
+    Write {
+        /// The folder of the entries.
+        folder: PathBuf,
+        /// The error of the operating system.
+        source: io::Error,
+    },
 }
 
 impl Cache {
     /// Opens the cache in a target directory. Entries belong to the program that wrote them, which is identified by the
     /// hash of its executable file, and to the solver that it asked: no other build of cargo-weft uses them.
     /// `solver`: what tells one solver from others, if there is one.
-    pub(crate) fn open(target: &Path, solver: Option<&str>) -> Result<Self, CacheError> {
+    pub fn open(target: &Path, solver: Option<&str>) -> Result<Self, CacheError> {
         let own = own_hash().map_err(CacheError::Checker)?;
         let mut checker = Hasher::new();
         checker.update(own.as_bytes()).update(solver.unwrap_or_default().as_bytes());
         Ok(Self::of_checker(target, checker.finalize()))
+    }
+
+    /// Opens the cache in a target directory for the running test binary. It is identified by the path, the size and the
+    /// time of its file: a test binary is large, often not optimised, and started once for each case.
+    ///
+    /// # Errors
+    /// The binary's own file is not found.
+    pub fn of_test_binary(target: &Path) -> Result<Self, CacheError> {
+        let path = std::env::current_exe().map_err(CacheError::Checker)?;
+        let file = std::fs::metadata(&path).map_err(CacheError::Checker)?;
+        let time = file.modified().map_err(CacheError::Checker)?;
+        let identity = format!("{} {} {time:?}", path.display(), file.len());
+        Ok(Self::of_checker(target, blake3::hash(identity.as_bytes())))
     }
 
     /// Opens the cache in a target directory for the program with the hash `checker`.
@@ -46,7 +66,7 @@ impl Cache {
     }
 
     /// Returns the jobs with the keys of their reports. The text of a file is hashed once for all its jobs.
-    pub(crate) fn keyed<'j>(&self, jobs: &[&'j Job]) -> Vec<(&'j Job, Hash)> {
+    pub fn keyed<'j>(&self, jobs: &[&'j Job]) -> Vec<(&'j Job, Hash)> {
         let of_file = |jobs: &[&'j Job]| {
             let text = jobs.first().map(|job| blake3::hash(job.file.text.as_bytes()));
             let key = |job: &'j Job, text| {
@@ -62,7 +82,7 @@ impl Cache {
 
     /// Returns the result of a job: from the kept report if there is one, otherwise from a check, whose report is then
     /// kept.
-    pub(crate) fn outcome<'j>(&self, job: &'j Job, key: &Hash) -> &'j Outcome {
+    pub fn outcome<'j>(&self, job: &'j Job, key: &Hash) -> &'j Outcome {
         if job.is_left_out() {
             return job.outcome();
         }
@@ -77,7 +97,7 @@ impl Cache {
     }
 
     /// Removes old entries; returns an error if reports could not be kept.
-    pub(crate) fn close(self) -> Result<(), CacheError> {
+    pub fn close(self) -> Result<(), CacheError> {
         let folder = self.folder.path().to_path_buf();
         match self.folder.close() {
             None => Ok(()),
@@ -98,12 +118,12 @@ mod tests {
     use std::fs;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
+    use crate::case::{Checker, Package, plan_with};
+    use crate::config::Config;
+    use crate::discover::PtxFile;
     use weft_core::finding::Report;
     use weft_core::launch::{Dim3, Launch};
     use weft_core::ptx::{Function, Module};
-    use weft_harness::case::{Checker, Package, plan_with};
-    use weft_harness::config::Config;
-    use weft_harness::discover::PtxFile;
 
     use super::*;
 
@@ -173,6 +193,17 @@ mod tests {
         assert_eq!(run(PTX, unchanged, &other), (first.clone(), 2));
         assert_eq!(run(PTX, unchanged, &own), (first, 0));
         assert!(own.close().is_ok());
+    }
+
+    #[test]
+    fn a_test_binary_finds_what_it_kept() {
+        counter!(CHECKS, checker);
+        let target = tempfile::tempdir().expect("a folder can be made");
+        for _ in 0..2 {
+            let own = Cache::of_test_binary(target.path()).expect("the binary is there");
+            assert_eq!(reports(&own, &jobs(PTX, checker)).len(), 2);
+            assert_eq!(CHECKS.load(Ordering::Relaxed), 2);
+        }
     }
 
     #[test]
