@@ -7,6 +7,8 @@ use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 
 use weft_core::finding::Class;
+use weft_core::finding::name::short;
+use weft_core::report::escape;
 use weft_harness::case::{Checker, Job};
 use weft_harness::config::{AcceptedFinding, Baseline};
 
@@ -53,17 +55,58 @@ pub(crate) fn run(selection: &Selection, printer: &mut Printer) -> Result<Exit, 
             }
         }
         if let Some(first) = jobs.first() {
-            let path = first.dir.join(Baseline::FILE);
-            let said =
-                written(&path, known(&jobs)).map_err(|source| BaselineError { path, source })?;
-            printer.line(&said)?;
+            let (path, found) = (first.dir.join(Baseline::FILE), known(&jobs));
+            let before = before(&path);
+            let whole = of_unstated(&jobs, &found);
+            let said = written(&path, found.iter().cloned().collect());
+            printer.line(&said.map_err(|source| BaselineError { path, source })?)?;
+            if let Some(before) = &before {
+                changes(before, &found, printer)?;
+            }
+            if whole > 0 {
+                printer.line(&format!(
+                    "note: {} is accepted as a whole, because nobody states its launch: another race of it might give \
+                     the same finding; state `block` and `grid` in weft.toml, and write the baseline again",
+                    counted(whole, "kernel")
+                ))?;
+            }
         }
     }
     Ok(exit)
 }
 
+/// Returns the findings of a baseline that is there and can be read.
+fn before(path: &Path) -> Option<BTreeSet<AcceptedFinding>> {
+    let text = fs::read_to_string(path).ok()?;
+    Some(Baseline::parse(&text, path).ok()?.findings().cloned().collect())
+}
+
+/// Prints what is not in a baseline any more, and what is new in it.
+fn changes(
+    before: &BTreeSet<AcceptedFinding>,
+    now: &BTreeSet<AcceptedFinding>,
+    printer: &mut Printer,
+) -> io::Result<()> {
+    let told = |word: &str, finding: &AcceptedFinding| {
+        let AcceptedFinding { kernel, code, message, .. } = finding;
+        format!("  {word} {code} of `{}`: {}", escape(&short(kernel)), escape(message))
+    };
+    before.difference(now).try_for_each(|own| printer.line(&told("removed", own)))?;
+    now.difference(before).try_for_each(|own| printer.line(&told("ADDED  ", own)))
+}
+
+/// Returns the number of kernels of which findings are accepted that concern launches which nobody states.
+fn of_unstated(jobs: &[&Job], found: &BTreeSet<AcceptedFinding>) -> usize {
+    let is_unstated = |job: &&&Job| {
+        let report = job.outcome().report.as_ref();
+        report.is_ok_and(|report| report.block.is_none())
+            && found.iter().any(|own| own.kernel == job.kernel.mangled)
+    };
+    jobs.iter().filter(is_unstated).count()
+}
+
 /// Returns the defects and open questions of the jobs that no `allow` of the configuration accepts.
-fn known(jobs: &[&Job]) -> Vec<AcceptedFinding> {
+fn known(jobs: &[&Job]) -> BTreeSet<AcceptedFinding> {
     let of_job = |job: &&Job| {
         let outcome = job.outcome();
         let findings = outcome.report.as_ref().map(|report| report.findings.as_slice());

@@ -38,7 +38,7 @@ fn has_race_within_ctas(job: &Job) -> bool {
     let findings = job.outcome().remaining().map(|report| report.findings.as_slice());
     findings.unwrap_or_default().iter().any(|finding| {
         finding.code.class() == Class::Defect
-            && finding.pairs.is_some_and(|pairs| pairs.within_warps + pairs.between_warps > 0)
+            && finding.pairs.is_some_and(|pairs| pairs.between_ctas == 0)
     })
 }
 

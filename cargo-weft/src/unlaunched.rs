@@ -115,3 +115,9 @@ fn selector(mut kernels: Vec<&str>) -> String {
         ),
     }
 }
+
+/// Returns the line of weft.toml that states a block with which a kernel is clean, if one of its findings says so.
+pub(crate) fn clean_block_of(report: &Report) -> Option<&str> {
+    let mut told = report.findings.iter().flat_map(|own| own.notes.iter().chain(&own.help));
+    told.find_map(|text| text.strip_prefix("clean with `")?.split('`').next())
+}

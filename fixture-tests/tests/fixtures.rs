@@ -102,7 +102,9 @@ fn rendered(path: &Path, module: &Module, reports: &[Report]) -> String {
     };
     let one = |report: &Report| {
         let (ptx, kernel, name) = (&*display, report.kernel.as_str(), report.kernel.as_str());
-        let context = ReportContext { module, ptx, kernel, name, sources: &text, color: false };
+        let sources = &text;
+        let (is_allowed, color) = (false, false);
+        let context = ReportContext { module, ptx, kernel, name, sources, is_allowed, color };
         human::report(context, report)
     };
     reports.iter().map(one).collect::<Vec<_>>().join("\n")

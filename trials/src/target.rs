@@ -87,8 +87,15 @@ fn check(module: &Module, launch: &Launch) {
         };
         let source = |_: &str| Some(Rc::new(SourceText::from("one line\n".to_owned())));
         let (ptx, color) = ("k.ptx", false);
-        let context =
-            ReportContext { module, ptx, kernel: "k", name: "k", sources: &source, color };
+        let context = ReportContext {
+            module,
+            ptx,
+            kernel: "k",
+            name: "k",
+            sources: &source,
+            is_allowed: false,
+            color,
+        };
         human::report(context, &report);
         report.findings.iter().map(|own| short::finding(context, own).len()).max();
         let subject = Subject { package: None, file: "k.ptx", demangled: "k", label: None };

@@ -1,11 +1,12 @@
 //! What a kernel's PTX tells about its launches, as lines of weft.toml.
 
-use weft_core::finding::{Code, Report};
+use weft_core::finding::Report;
 use weft_core::ptx::{Function, Module, Space, Variable};
 use weft_core::report::escape;
 use weft_harness::signature::{DefinitionShape, Parameter};
 
 use crate::body;
+use crate::unlaunched::clean_block_of;
 
 /// The most threads of a block that is proposed where the kernel states no bound.
 const THREADS: u32 = 256;
@@ -60,12 +61,7 @@ impl Kernel<'_> {
         let axes =
             ["", "; the kernel reads threadIdx.y", "; the kernel reads threadIdx.z"][dimension];
         let bound = self.function.maxntid.map(|size| size.into_iter().fold(1, u32::saturating_mul));
-        let is_no_launch = |code| code == Code::NoLaunch;
-        let finding = report.findings.iter().find(|own| is_no_launch(own.code));
-        let clean = finding
-            .and_then(|own| own.help.as_deref()?.lines().last())
-            .filter(|line| line.starts_with("block = ") && !line.contains('#'));
-        if let Some(line) = clean {
+        if let Some(line) = clean_block_of(report) {
             return format!("{line}  # a guess, with which the kernel is clean");
         }
         let most = bound.unwrap_or(THREADS).clamp(1, 1024);

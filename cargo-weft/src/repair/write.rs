@@ -27,7 +27,7 @@ pub(crate) enum WriteError {
 /// Returns an error if a change of a file could not be undone by git.
 ///
 /// # Errors
-/// Git does not keep the file, or a file of its working tree has uncommitted changes.
+/// Git does not keep the file, or the file has uncommitted changes.
 pub(crate) fn clean_tree(path: &Path) -> Result<(), WriteError> {
     let folder = path.parent().unwrap_or(Path::new("."));
     // What git says, if it answers without an error.
@@ -37,9 +37,10 @@ pub(crate) fn clean_tree(path: &Path) -> Result<(), WriteError> {
     };
     let [list, unmatched, end] = ["ls-files", "--error-unmatch", "--"].map(OsStr::new);
     let is_kept = git(&[list, unmatched, end, path.as_os_str()]).is_some();
-    match git(&["status", "--porcelain"].map(OsStr::new)).filter(|_| is_kept) {
+    let [status, brief] = ["status", "--porcelain"].map(OsStr::new);
+    match git(&[status, brief, end, path.as_os_str()]).filter(|_| is_kept) {
         Some(changed) if changed.is_empty() => Ok(()),
-        Some(_) => Err(WriteError::Dirty(folder.to_owned())),
+        Some(_) => Err(WriteError::Dirty(path.to_owned())),
         None => Err(WriteError::NoGit(path.to_owned())),
     }
 }

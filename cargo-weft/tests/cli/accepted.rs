@@ -23,6 +23,9 @@ fn an_allowed_finding_is_no_clean_verdict() {
         .says("allowed allowed-is-told::kernel.ptx::race_of_neighbours")
         .says("weft: 0 clean, 0 defect, 0 open, 1 allowed; 1 finding allowed");
     assert_eq!(verdicts(&folder), ["allowed"]);
+    let verbose =
+        folder.weft("-v").exits(0).says("allowed: kernel `race_of_neighbours` with block 64");
+    assert!(!verbose.out.contains("proved for every"), "{verbose:#?}");
     let never_run = "[[kernel]]\nname = '.'\nallow = [{ code = 'no-launch', reason = 'later' }, \
                      { code = 'race-for-input', reason = 'later' }]\n";
     let folder = folder.with("weft.toml", never_run);
@@ -49,7 +52,7 @@ fn an_allow_ends() {
     }
     // Past its end, an `allow` of nothing is still to be removed.
     let folder = folder.with("kernel.ptx", CLEAN);
-    folder.weft("").exits(101).complains("accepts nothing any more");
+    folder.weft("").exits(101).complains("so that this `allow` accepts nothing");
 }
 
 #[test]
@@ -96,6 +99,12 @@ fn a_baseline_accepts_what_is_known() {
     folder.weft("baseline").exits(0).says("removed ");
     folder.weft("").exits(0).says("weft: 1 clean, 0 defect, 0 open");
     folder.weft("baseline").exits(0).says("is not needed");
+    let unstated = folder.with("weft.toml", "").with("kernel.ptx", RACE);
+    unstated.weft("baseline").exits(0).says("1 kernel is accepted as a whole");
+    let folder = unstated.with("weft.toml", "[default]\nblock = 64\n");
+    let run =
+        folder.weft("baseline").exits(0).says("  removed race-for-input of `race_of_neighbours`");
+    run.says("  ADDED   shared-race of `race_of_neighbours`: read-write race");
     let folder = folder.with("weft-baseline.toml", "[[finding]]\nkernel = 3\n");
     folder.weft("").exits(101).complains("weft-baseline.toml:2:10: `kernel` takes a kernel's name");
 }

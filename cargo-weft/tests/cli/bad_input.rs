@@ -120,7 +120,7 @@ fn an_allow_that_allows_nothing() {
     let toml = "[[kernel]]\nname = \".\"\nblock = 64\nallow = [{ code = \"benign-race\", reason = \"none\" }]\n";
     let folder = Folder::new("dead-allow").with("clean.ptx", CLEAN).with("weft.toml", toml);
     let run = folder.weft("check clean.ptx --config weft.toml").exits(101);
-    run.complains("weft.toml:4:").complains("accepts nothing any more");
+    run.complains("weft.toml:4:").complains("so that this `allow` accepts nothing");
 }
 
 /// A kernel whose threads store to their own words behind the pointer at byte 8 of a structure.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use weft_core::ptx::Module;
 
-use super::Job;
+use super::{Job, Standing};
 use crate::render::{ReportContext, Sources, openable};
 
 /// The names and sources of a job's reports.
@@ -14,6 +14,7 @@ pub struct Surroundings {
     kernel: String,
     ptx: String,
     module: Arc<Module>,
+    is_allowed: bool,
     /// The source files that a report can quote.
     pub sources: Sources,
 }
@@ -30,12 +31,14 @@ impl Surroundings {
         };
         let ptx = if is_named { job.file.display.clone() } else { openable(&job.file.path) };
         let (name, kernel, module) = (job.short_name(), job.title.clone(), Arc::clone(&job.module));
-        Self { name, kernel, ptx, module, sources }
+        let is_allowed = job.is_settled() && job.outcome().standing == Standing::Allowed;
+        Self { name, kernel, ptx, module, is_allowed, sources }
     }
 
     /// Returns them for the renderers. With `color`, texts contain ANSI codes.
     pub fn context(&self, color: bool) -> ReportContext<'_> {
-        let Self { name, kernel, ptx, module, sources } = self;
-        ReportContext { module, ptx, kernel, name, sources, color }
+        let Self { name, kernel, ptx, module, is_allowed, sources } = self;
+        let is_allowed = *is_allowed;
+        ReportContext { module, ptx, kernel, name, sources, is_allowed, color }
     }
 }

@@ -83,7 +83,11 @@ impl Allow {
                 "{place}: this `{code}` of the baseline is not found any more; {remedy}"
             );
         }
-        format!("{place}: this `allow` of `{code}` accepts nothing any more; remove it")
+        let at =
+            self.at.as_ref().map(|at| format!(" in {}:{}", at.file, at.line)).unwrap_or_default();
+        format!(
+            "{place}: no finding is a `{code}`{at}, so that this `allow` accepts nothing; correct or remove it"
+        )
     }
 
     /// Whether this entry accepted findings until a day before `today`.

@@ -51,6 +51,11 @@ impl Baseline {
     /// The name of the file, which lies beside the package's `Cargo.toml`.
     pub const FILE: &str = "weft-baseline.toml";
 
+    /// Returns the findings.
+    pub fn findings(&self) -> impl Iterator<Item = &AcceptedFinding> {
+        self.0.iter().map(|(finding, _)| finding)
+    }
+
     /// Parses the text of a baseline; error messages name it `path`.
     pub fn parse(text: &str, path: &Path) -> Result<Self, ConfigError> {
         let reader = Reader::new(text, path);

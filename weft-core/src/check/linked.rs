@@ -14,6 +14,8 @@ use crate::slice::Dependences;
 pub(super) struct LinkedKernel<'m> {
     pub(super) module: &'m Module,
     pub(super) kernel: &'m Function,
+    /// The names of the parameters in the kernel's source, if they are known.
+    names: Vec<String>,
     plain: Program,
     /// The program whose shared variables are packed, once it is needed.
     packed: OnceCell<Program>,
@@ -22,18 +24,20 @@ pub(super) struct LinkedKernel<'m> {
 }
 
 impl<'m> LinkedKernel<'m> {
-    /// Links a kernel, with variables and buffers at the addresses of `placement`.
+    /// Links a kernel, with variables and buffers at the addresses of `placement`. `names`: the names of its parameters
+    /// in its source; empty if they are not known.
     ///
     /// # Errors
     /// PTX that does not link.
     pub(super) fn new(
         module: &'m Module,
         kernel: &'m Function,
+        names: &[String],
         placement: &Placement,
     ) -> Result<Self, CheckError> {
-        let plain = build(module, kernel, placement)?;
+        let (plain, names) = (build(module, kernel, names, placement)?, names.to_vec());
         let (packed, by_number) = (OnceCell::new(), RefCell::default());
-        Ok(Self { module, kernel, plain, packed, by_number })
+        Ok(Self { module, kernel, names, plain, packed, by_number })
     }
 
     /// Returns the program as it is checked under a launch: shared variables are packed if the kernel accesses shared memory
@@ -74,15 +78,20 @@ impl<'m> LinkedKernel<'m> {
     /// # Errors
     /// PTX that does not link.
     pub(super) fn placed(&self, placement: &Placement) -> Result<Program, CheckError> {
-        build(self.module, self.kernel, placement)
+        build(self.module, self.kernel, &self.names, placement)
     }
 }
 
 pub(super) fn build(
     module: &Module,
     kernel: &Function,
+    names: &[String],
     placement: &Placement,
 ) -> Result<Program, CheckError> {
-    flow::build_within(module, kernel, Growth::DEFAULT, placement)
-        .map_err(|error| request::link(module, &error))
+    let mut program = flow::build_within(module, kernel, Growth::DEFAULT, placement)
+        .map_err(|error| request::link(module, &error))?;
+    for (param, name) in program.params.iter_mut().zip(names) {
+        param.source_name = Some(name.clone());
+    }
+    Ok(program)
 }

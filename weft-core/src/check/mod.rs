@@ -78,7 +78,7 @@ pub fn check_with(
     launch: &Launch,
     solver: &dyn SmtSolver,
 ) -> Result<Report, CheckError> {
-    let linked = LinkedKernel::new(module, kernel, &Placement::default())?;
+    let linked = LinkedKernel::new(module, kernel, &launch.names, &Placement::default())?;
     let (effort, outside) = (Effort::Verdict, Some(solver));
     complete(&CheckRequest { linked: &linked, launch, effort, outside })
 }
@@ -94,7 +94,7 @@ pub fn check_placed(
     launch: &Launch,
     placement: &Placement,
 ) -> Result<Report, CheckError> {
-    let linked = LinkedKernel::new(module, kernel, placement)?;
+    let linked = LinkedKernel::new(module, kernel, &launch.names, placement)?;
     complete(&CheckRequest { linked: &linked, launch, effort: Effort::Verdict, outside: None })
 }
 
@@ -174,7 +174,7 @@ pub fn known_block(
     kernel: &Function,
     launch: &Launch,
 ) -> Result<Option<KnownBlock>, CheckError> {
-    let program = linked::build(module, kernel, &Placement::default())?;
+    let program = linked::build(module, kernel, &[], &Placement::default())?;
     let launch = requirements::applied(&program, kernel, launch)?;
     request::block(&program, kernel, &launch)
 }
@@ -190,7 +190,7 @@ pub fn link(
     launch: &Launch,
     placement: &Placement,
 ) -> Result<Program, CheckError> {
-    LinkedKernel::new(module, kernel, placement)?.into_program(launch)
+    LinkedKernel::new(module, kernel, &launch.names, placement)?.into_program(launch)
 }
 
 /// Checks a program with a block, or without a run if there is none. Requirements are applied to the launch.

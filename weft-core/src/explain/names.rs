@@ -82,7 +82,11 @@ pub(super) fn param_of(program: &Program, position: usize) -> String {
         };
         return format!("the {what} at byte {first} of {}", param_of(program, field.param));
     }
-    let name = program.params.get(position).map_or("", |param| param.name.as_str());
+    let param = program.params.get(position);
+    if let Some(name) = param.and_then(|param| param.source_name.as_ref()) {
+        return format!("argument {position} (`{name}`)");
+    }
+    let name = param.map_or("", |param| param.name.as_str());
     // nvcc and rustc number parameters; only a name with a meaning is shown.
     if name.ends_with(&format!("_param_{position}")) || name.is_empty() {
         return format!("argument {position}");

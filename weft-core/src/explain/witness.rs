@@ -204,7 +204,18 @@ pub(crate) fn finding(
     }
     let code = defect.code;
     finding.message = format!("{}, if {}", defect.message, input.words(program));
-    let advice = defect.help.as_ref().map_or_else(String::new, |help| format!(": {help}"));
+    let is_meant_at_times = matches!(code, Code::BenignRace | Code::UnorderedStrong);
+    let advice = match &defect.help {
+        // The code to allow would be that of this finding.
+        Some(_) if is_meant_at_times && permitted_by.is_none() => {
+            format!(
+                "; if that is intended, allow `{}` in weft.toml with a reason",
+                Code::RaceForInput
+            )
+        }
+        Some(help) => format!(": {help}"),
+        None => String::new(),
+    };
     let what = match permitted_by {
         Some(by) => format!("the launch permits this input, by {by}"),
         None => format!("with this input it is a `{code}`"),

@@ -42,6 +42,8 @@ impl Symbol {
 pub struct Param {
     /// As declared.
     pub name: String,
+    /// Its name in the kernel's source, if it is known.
+    pub source_name: Option<String>,
     /// The offset of its first byte in the parameter bank.
     pub offset: u64,
     /// Size in bytes.

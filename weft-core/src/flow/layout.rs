@@ -164,6 +164,7 @@ impl Layout {
         self.param = offset.saturating_add(variable.size());
         Param {
             name: module.name(variable.name).to_owned(),
+            source_name: None,
             offset,
             size: variable.size(),
             is_float: variable.ty.is_float(),

@@ -41,7 +41,15 @@ impl Checked<'_> {
     pub(super) fn context(&self) -> ReportContext<'_> {
         let Self { module, title, name, .. } = self;
         let ptx = self.subject.file;
-        ReportContext { module, ptx, kernel: title, name, sources: self, color: false }
+        ReportContext {
+            module,
+            ptx,
+            kernel: title,
+            name,
+            sources: self,
+            is_allowed: false,
+            color: false,
+        }
     }
 }
 

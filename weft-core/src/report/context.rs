@@ -30,6 +30,8 @@ pub struct ReportContext<'a> {
     pub name: &'a str,
     /// The source files.
     pub sources: &'a dyn SourceFiles,
+    /// Whether findings are accepted, and nothing else remains of defects and open questions.
+    pub is_allowed: bool,
     /// Whether ANSI codes colour the text.
     pub color: bool,
 }

@@ -74,15 +74,16 @@ pub fn summary(context: ReportContext<'_>, report: &Report) -> String {
         Some(proved) => format!("kernel `{kernel}` for {proved}"),
         None => format!("kernel `{kernel}` with block {block}, grid {grid}"),
     };
-    let mut group = Group::with_title(level.with_name(verdict.name()).primary_title(title));
-    for line in facts(report) {
+    let word = if context.is_allowed { "allowed" } else { verdict.name() };
+    let mut group = Group::with_title(level.with_name(word).primary_title(title));
+    for line in facts(report, context.is_allowed) {
         group = group.element(Level::NOTE.message(line));
     }
     render(&group, context.color)
 }
 
 /// Returns what the verdict holds for, one fact per line.
-fn facts(report: &Report) -> Vec<String> {
+fn facts(report: &Report, is_allowed: bool) -> Vec<String> {
     let mut lines = Vec::new();
     if report.coverage.sites == 0 {
         lines.push("the kernel has no memory access and no barrier to check".to_owned());
@@ -95,10 +96,12 @@ fn facts(report: &Report) -> Vec<String> {
     }
     lines.extend(given(&report.launch));
     match report.proved {
-        Some(_) => lines.push("proved for every content of memory and every schedule".to_owned()),
-        None if report.verdict() == Verdict::Clean => lines
+        Some(_) if !is_allowed => {
+            lines.push("proved for every content of memory and every schedule".to_owned())
+        }
+        None if report.verdict() == Verdict::Clean && !is_allowed => lines
             .push("proved for every schedule and every content of the inputs left open".to_owned()),
-        None => {}
+        _ => {}
     }
     lines.extend(report.assumptions.iter().map(|assumption| match assumption {
         Assumption::Required(all) => format!("required: {}", all.join(", ")),
@@ -219,7 +222,15 @@ mod tests {
     }
 
     fn context<'a>(module: &'a Module, ptx: &'a str, color: bool) -> ReportContext<'a> {
-        ReportContext { module, ptx, kernel: "k", name: "k.ptx::k", sources: &source, color }
+        ReportContext {
+            module,
+            ptx,
+            kernel: "k",
+            name: "k.ptx::k",
+            sources: &source,
+            is_allowed: false,
+            color,
+        }
     }
 
     #[test]
