@@ -97,7 +97,7 @@ fn facts(report: &Report, is_allowed: bool) -> Vec<String> {
     lines.extend(given(&report.launch));
     match report.proved {
         Some(_) if !is_allowed => {
-            lines.push("proved for every content of memory and every schedule".to_owned())
+            lines.push("proved for every content of memory and every schedule".to_owned());
         }
         None if report.verdict() == Verdict::Clean && !is_allowed => lines
             .push("proved for every schedule and every content of the inputs left open".to_owned()),
