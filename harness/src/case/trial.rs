@@ -44,7 +44,7 @@ pub fn trials_with(jobs: Vec<Job>, color: bool, settle: &Settle) -> Vec<Trial> {
         let name = format!("{}::allow", first.package);
         let settle = Arc::clone(settle);
         trials.push(Trial::test(name, move || {
-            for job in jobs.iter() {
+            for job in &jobs {
                 settle(job);
             }
             live(&jobs)
