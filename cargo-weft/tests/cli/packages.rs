@@ -111,6 +111,21 @@ fn packages_are_selected_by_name() {
 }
 
 #[test]
+fn files_of_one_name_in_two_packages_are_told_apart() {
+    let folder = Folder::new("same-names")
+        .with("Cargo.toml", "[workspace]\nmembers = [\"one\", \"two\"]\nresolver = \"3\"\n");
+    let folder = ["one", "two"].into_iter().fold(folder, |folder, name| {
+        folder
+            .with(&format!("{name}/Cargo.toml"), manifest(name))
+            .with(&format!("{name}/src/lib.rs"), "")
+            .with(&format!("{name}/weft.toml"), "ptx = [\"*.ptx\"]\n".to_owned() + BLOCK)
+            .with(&format!("{name}/k.ptx"), RACE.replace("slots", &format!("slots_{name}")))
+    });
+    let run = folder.weft("").exits(100).says("`slots_one` + 4").says("`slots_two` + 4");
+    assert!(!run.out.contains("alike"), "{run:#?}");
+}
+
+#[test]
 fn packages_outside_the_workspace_are_checked_with_the_whole_of_it() {
     let folder = Folder::new("outside")
         .with(

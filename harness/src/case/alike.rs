@@ -2,6 +2,7 @@
 //! reader, however many pairs of instructions race for want of it.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use weft_core::finding::{Cause, Finding, Report};
 
@@ -10,8 +11,9 @@ use super::Job;
 /// The findings of some jobs, put together by their causes.
 #[derive(Debug, Default)]
 pub struct Causes {
-    /// For each cause, the jobs that have it, with the number of their findings, in the order of the jobs.
-    jobs: BTreeMap<Cause, Vec<(usize, usize)>>,
+    /// For each cause, the jobs that have it, with the number of their findings, in the order of the jobs. The folder
+    /// tells causes of files apart that have one name.
+    jobs: BTreeMap<(PathBuf, Cause), Vec<(usize, usize)>>,
 }
 
 /// The findings of a job that stand for all with their causes.
@@ -29,13 +31,13 @@ impl Causes {
         let mut causes = Self::default();
         for (index, job) in jobs.iter().enumerate() {
             for finding in job.outcome().remaining().into_iter().flat_map(Report::told) {
-                causes.add(index, Cause::of(finding, &job.file.display));
+                causes.add(index, key(job, finding));
             }
         }
         causes
     }
 
-    fn add(&mut self, job: usize, cause: Cause) {
+    fn add(&mut self, job: usize, cause: (PathBuf, Cause)) {
         let known = self.jobs.entry(cause).or_default();
         match known.last_mut() {
             Some((last, count)) if *last == job => *count += 1,
@@ -51,7 +53,7 @@ impl Causes {
         let mut counted: Vec<(usize, Finding)> = Vec::new();
         let mut seen = Vec::new();
         for finding in told {
-            let cause = Cause::of(finding, &job.file.display);
+            let cause = key(job, finding);
             let having = self.jobs.get(&cause).map(Vec::as_slice).unwrap_or_default();
             if having.first().is_none_or(|(first, _)| *first != index) {
                 first.told_before += 1;
@@ -65,6 +67,13 @@ impl Causes {
         first.findings = counted.into_iter().map(|(_, finding)| finding).collect();
         first
     }
+}
+
+/// Returns the cause of a finding, with the folder in which the names of its files are meant: that of the package, or of
+/// a PTX file that was named on the command line.
+fn key(job: &Job, finding: &Finding) -> (PathBuf, Cause) {
+    let folder = if job.package.is_empty() { job.file.path.parent() } else { Some(&*job.dir) };
+    (folder.unwrap_or(Path::new("")).to_path_buf(), Cause::of(finding, &job.file.display))
 }
 
 /// Returns the finding with a note on those alike, if there are any: the jobs that have them, and how many.
