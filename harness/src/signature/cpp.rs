@@ -34,24 +34,35 @@ const QUALIFIERS: [&str; 9] = [
 const FUNDAMENTAL: [&str; 10] =
     ["void", "bool", "char", "short", "int", "long", "signed", "unsigned", "float", "double"];
 
-/// Returns the kernels of a file.
-pub(super) fn definitions(code: &Code<'_>) -> Vec<Definition> {
+/// Returns the kernels of a file; `None` if there might be others: a `__global__` is not followed by a declaration or a
+/// definition that is understood.
+pub(super) fn definitions(code: &Code<'_>) -> Option<Vec<Definition>> {
     let kernels = code.tokens.iter().enumerate().filter(|(_, token)| token.text == "__global__");
-    kernels.filter_map(|(at, _)| definition(code, at)).collect()
+    let found: Option<Vec<Option<Definition>>> =
+        kernels.map(|(at, _)| definition(code, at)).collect();
+    Some(found?.into_iter().flatten().collect())
 }
 
-/// Returns the definition that has its `__global__` at this position; `None` for a declaration, or if no function follows.
-fn definition(code: &Code<'_>, global: usize) -> Option<Definition> {
+/// Returns the definition that has its `__global__` at this position, or nothing for a declaration; `None` if what follows
+/// is neither.
+fn definition(code: &Code<'_>, global: usize) -> Option<Option<Definition>> {
     let (name, opening, is_specialized) = declarator(code, global + 1)?;
     let closing = code.close(opening)?;
-    let is_plain = code.at(closing + 1)?.is("{") && !is_specialized;
-    let body = code.body(closing + 1)?;
-    Some(Definition {
+    let behind = code.at(closing + 1)?;
+    if behind.is(";") {
+        return Some(None);
+    }
+    let header = code.tokens.get(global..closing)?;
+    if !behind.is("{") || header.iter().any(|token| token.kind == Kind::Directive) {
+        return None;
+    }
+    code.close(closing + 1)?;
+    Some(Some(Definition {
         name: code.at(name)?.text.to_owned(),
         first: code.at(global)?.line,
-        last: code.at(code.close(body)?)?.line,
-        parameters: if is_plain { parameters(code, opening, closing) } else { None },
-    })
+        last: behind.line,
+        parameters: if is_specialized { None } else { parameters(code, opening, closing) },
+    }))
 }
 
 /// Returns the position of a function's name, that of the parenthesis before its parameters, and whether template
@@ -96,6 +107,13 @@ fn parameters(code: &Code<'_>, opening: usize, closing: usize) -> Option<Vec<Par
 fn parameter(tokens: &[SourceToken<'_>]) -> Option<Parameter> {
     let end = tokens.iter().position(|token| token.is("=")).unwrap_or(tokens.len());
     let mut declared = &tokens[..end];
+    // A macro in the default value could go on with further parameters.
+    let is_value = |token: &SourceToken<'_>| {
+        !token.is_name() || ["true", "false", "nullptr"].contains(&token.text)
+    };
+    if !tokens[end..].iter().all(is_value) {
+        return None;
+    }
     let mut is_array = false;
     while declared.last().is_some_and(|last| last.is("]")) {
         let opening = declared.iter().rposition(|token| token.is("["))?;

@@ -9,7 +9,7 @@ pub(super) struct Definition {
     pub(super) name: String,
     /// The line in which it begins, from 1.
     pub(super) first: u32,
-    /// The line in which its body ends.
+    /// The line in which its body begins.
     pub(super) last: u32,
     /// Its parameters; `None` if they, or their names, are in doubt.
     pub(super) parameters: Option<Vec<Parameter>>,

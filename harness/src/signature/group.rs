@@ -3,9 +3,9 @@
 use super::tokens::SourceToken;
 
 /// A group in angle brackets with more tokens than this is not followed: `<` can also be a comparison.
-const MOST_IN_ANGLES: usize = 4096;
+const MOST_IN_ANGLES: usize = 64;
 /// A function whose body begins later behind its parameters is not followed.
-const MOST_BEFORE_BODY: usize = 4096;
+const MOST_BEFORE_BODY: usize = 256;
 
 /// The tokens of a file with their brackets in pairs.
 pub(super) struct Code<'t> {

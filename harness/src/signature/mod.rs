@@ -4,7 +4,7 @@
 //! kernel's definition. Where the text leaves a doubt, there are no names: a wrong name would give an argument to another
 //! parameter. So a definition counts only if
 //!
-//! - it contains the line at which the kernel begins, according to its first `.loc`;
+//! - the line at which the kernel begins, according to its first `.loc`, is one of those up to the `{` of its body;
 //! - it has as many parameters as the kernel, of types that do not contradict those of the PTX;
 //! - every definition of that name and number of parameters, in all files that the module names, has the same names.
 //!
@@ -33,25 +33,33 @@ pub use names::ParameterNames;
 pub struct Signatures {
     /// Each with the name of its file in the PTX.
     definitions: Vec<(String, Definition)>,
-    /// Whether a file could not be split into tokens: its definitions are not known.
+    /// Whether a file might have other definitions than those that were found.
     is_doubtful: bool,
 }
 
 impl Signatures {
     /// Searches the source files of a module.
     pub fn of(module: &Module, sources: &Sources) -> Self {
+        /// The most bytes of source files that are searched.
+        const MOST_BYTES: usize = 2 << 20;
         let mut found = Self::default();
+        let mut bytes = 0;
         for (_, file) in &module.files {
             let Some(language) = Language::of(file) else { continue };
             let Some(text) = sources.text(file) else { continue };
-            let Some(tokens) = tokens::tokens(text.as_str(), language) else {
+            bytes += text.as_str().len();
+            if bytes > MOST_BYTES {
+                found.is_doubtful = true;
+                break;
+            }
+            let code = tokens::tokens(text.as_str(), language).map(Code::of);
+            let definitions = code.and_then(|code| match language {
+                Language::Cpp => cpp::definitions(&code),
+                Language::Rust => Some(rust::definitions(&code)),
+            });
+            let Some(definitions) = definitions else {
                 found.is_doubtful = true;
                 continue;
-            };
-            let code = Code::of(tokens);
-            let definitions = match language {
-                Language::Cpp => cpp::definitions(&code),
-                Language::Rust => rust::definitions(&code),
             };
             found.definitions.extend(definitions.into_iter().map(|own| (file.clone(), own)));
         }

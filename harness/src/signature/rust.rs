@@ -9,8 +9,32 @@ use super::tokens::SourceToken;
 
 /// Returns the functions of a file that have a body.
 pub(super) fn definitions(code: &Code<'_>) -> Vec<Definition> {
+    let macros = macro_calls(code);
     let functions = code.tokens.iter().enumerate().filter(|(_, token)| token.text == "fn");
-    functions.filter_map(|(at, _)| definition(code, at)).collect()
+    functions
+        .filter_map(|(at, _)| {
+            let found = definition(code, at)?;
+            // What a macro makes of its tokens is not known.
+            let is_in_macro = macros.iter().any(|(open, close)| (*open..*close).contains(&at));
+            let parameters = if is_in_macro { None } else { found.parameters };
+            Some(Definition { parameters, ..found })
+        })
+        .collect()
+}
+
+/// Returns the outermost groups of tokens that are passed to macros.
+fn macro_calls(code: &Code<'_>) -> Vec<(usize, usize)> {
+    let mut calls: Vec<(usize, usize)> = Vec::new();
+    for (at, pair) in code.tokens.windows(2).enumerate() {
+        let is_inside = calls.last().is_some_and(|(_, close)| at < *close);
+        if is_inside || !pair[0].is_name() || !pair[1].is("!") {
+            continue;
+        }
+        // `name! { ... }`, or `macro_rules! name { ... }`.
+        let open = [at + 2, at + 3].into_iter().find(|open| code.close(*open).is_some());
+        calls.extend(open.and_then(|open| Some((open, code.close(open)?))));
+    }
+    calls
 }
 
 fn definition(code: &Code<'_>, function: usize) -> Option<Definition> {
@@ -24,12 +48,13 @@ fn definition(code: &Code<'_>, function: usize) -> Option<Definition> {
     }
     let closing = code.close(opening)?;
     let body = code.body(closing + 1)?;
+    code.close(body)?;
     let list = code.parts(opening + 1, closing);
     let with_text = |own| Some(Parameter { declaration: words(own), ..parameter(own)? });
     Some(Definition {
         name: name.text.to_owned(),
         first: code.at(function)?.line,
-        last: code.at(code.close(body)?)?.line,
+        last: code.at(body)?.line,
         parameters: list.and_then(|list| list.into_iter().map(with_text).collect()),
     })
 }

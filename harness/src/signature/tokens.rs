@@ -61,8 +61,12 @@ impl SourceToken<'_> {
     }
 }
 
-/// Returns the tokens of a text; `None` if a comment or literal in it does not end.
+/// Returns the tokens of a text; `None` if a comment or literal in it does not end, or if compilers might read its lines in
+/// another way.
 pub(super) fn tokens(text: &str, language: Language) -> Option<Vec<SourceToken<'_>>> {
+    if language == Language::Cpp && has_odd_lines(text) {
+        return None;
+    }
     let mut found: Vec<SourceToken<'_>> = Vec::new();
     let (mut rest, mut line) = (text, 1_u32);
     while let Some(first) = rest.chars().next() {
@@ -73,7 +77,15 @@ pub(super) fn tokens(text: &str, language: Language) -> Option<Vec<SourceToken<'
             '/' if rest.starts_with("//") => (None, line_length(rest, language)),
             '/' if rest.starts_with("/*") => (None, comment_length(rest, language)?),
             '#' if language == Language::Cpp && is_at_start => {
-                (Some(Kind::Directive), line_length(rest, language))
+                let length = line_length(rest, language);
+                // A comment or a string that begins there might end in a later line.
+                let directive = &rest[..length];
+                let opens = directive.rfind("/*").map(|at| directive.split_at(at).1);
+                let goes_on = opens.is_some_and(|comment| !comment.contains("*/"));
+                if goes_on || directive.contains("R\"") {
+                    return None;
+                }
+                (Some(Kind::Directive), length)
             }
             '"' => (Some(Kind::Literal), quoted_length(rest, '"')?),
             '\'' => quote(rest, language)?,
@@ -91,6 +103,17 @@ pub(super) fn tokens(text: &str, language: Language) -> Option<Vec<SourceToken<'
         rest = behind;
     }
     Some(found)
+}
+
+/// Whether a text has a `\` before white space at the end of a line, which some compilers take for one at the end, or the
+/// trigraph for it.
+fn has_odd_lines(text: &str) -> bool {
+    let is_odd = |line: &str| {
+        let code = line.trim_end_matches(['\n', '\r']);
+        let bare = code.trim_end();
+        bare.len() < code.len() && bare.ends_with('\\')
+    };
+    text.contains("??/") || text.split_inclusive('\n').any(is_odd)
 }
 
 fn is_word(c: char) -> bool {

@@ -121,6 +121,38 @@ fn what_is_in_doubt_has_no_names() {
     assert_doubt("template <> __global__ void k<int>(int a, int b) {} // k(", two);
     assert_doubt("__global__ void k(int a, int b) {} /* no end", two);
     assert_doubt("__global__ void k(int a, int b) {", two);
+    // A version that is not compiled is not taken for the one that is, which the text hides.
+    let bodies = "if (n > 8) x[0] = 1;";
+    for other in [
+        "__global__ LAUNCH_BOUNDS(256) void k(int n, int m) { // here",
+        "KERNEL k(int n, int m) { // here",
+        "__global__ void NAME(k)(int n, int m) { // here",
+    ] {
+        let text = format!(
+            "namespace a {{\n#ifdef OLD\n__global__ void k(int m, int n) {{\n#else\n{other}\n#endif\n{bodies}\n}}\n}}\n"
+        );
+        assert_eq!(named("k.cu", &text, "// here", "k", two), None, "{text}");
+        let hidden = format!(
+            "#define G 4 /* old:\n__global__ void k(int m, int n) {{\n*/\n{other}\n{bodies}\n}}\n#define E /*\n}}\n*/\n"
+        );
+        assert_eq!(named("k.cu", &hidden, "// here", "k", two), None, "{hidden}");
+    }
+    assert_names(
+        "#define G 4 /* of k */\n__global__ void\nk(/* here */ int a, int b = -1) {}",
+        two,
+        &["a", "b"],
+    );
+    for (default, types) in [
+        ("0 TRACE", "u32 u32"),
+        ("N", "u32 u32"),
+        ("0\n#ifdef X\n, int q = 1\n#endif\n", "u32 u32"),
+    ] {
+        assert_doubt(&format!("__global__ void k(int a, int b = {default}) {{}}"), types);
+    }
+    let joined = "__global__ void k( // before: \\ \nint m, int n /*\nint n, int m /* */ ) {}";
+    assert_doubt(joined, two);
+    let joined = joined.replace("\\ \n", "??/\n");
+    assert_doubt(&joined, two);
     let overloads = "namespace x { __global__ void k(int b, int a) {} }\n";
     assert_doubt(&format!("__global__ void k(int a, int b) {{}}\n{overloads}"), two);
     assert_names(&format!("__global__ void k(int b, int a) {{}}\n{overloads}"), two, &["b", "a"]);
@@ -183,6 +215,16 @@ fn rust_kernels_have_names_where_each_parameter_is_one() {
         ("&x: &u32", "u64"),
     ] {
         assert_eq!(names(list, types), None, "{list}");
+    }
+}
+
+#[test]
+fn what_a_macro_of_rust_makes_is_not_known() {
+    let source = |head: &str| format!("{head} {{\nfn k(n: u32, m: u32) {{}}\n}}\n");
+    let names = |head| named("k.rs", &source(head), "fn k", "k", "u32 u32");
+    assert_eq!(names("mod a").unwrap(), ["n", "m"]);
+    for head in ["reversed!", "a::reversed ! ", "macro_rules! kernels"] {
+        assert_eq!(names(head), None, "{head}");
     }
 }
 
