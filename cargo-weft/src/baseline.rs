@@ -58,7 +58,7 @@ pub(crate) fn run(selection: &Selection, printer: &mut Printer) -> Result<Exit, 
             let (path, found) = (first.dir.join(Baseline::FILE), known(&jobs));
             let before = before(&path);
             let whole = of_unstated(&jobs, &found);
-            let said = written(&path, found.iter().cloned().collect());
+            let said = written(&path, &found);
             printer.line(&said.map_err(|source| BaselineError { path, source })?)?;
             if let Some(before) = &before {
                 changes(before, &found, printer)?;
@@ -76,37 +76,42 @@ pub(crate) fn run(selection: &Selection, printer: &mut Printer) -> Result<Exit, 
 }
 
 /// Returns the findings of a baseline that is there and can be read.
-fn before(path: &Path) -> Option<BTreeSet<AcceptedFinding>> {
+fn before(path: &Path) -> Option<Vec<AcceptedFinding>> {
     let text = fs::read_to_string(path).ok()?;
     Some(Baseline::parse(&text, path).ok()?.findings().cloned().collect())
 }
 
 /// Prints what is not in a baseline any more, and what is new in it.
-fn changes(
-    before: &BTreeSet<AcceptedFinding>,
-    now: &BTreeSet<AcceptedFinding>,
+fn changes<'a>(
+    before: &'a [AcceptedFinding],
+    now: &'a [AcceptedFinding],
     printer: &mut Printer,
 ) -> io::Result<()> {
     let told = |word: &str, finding: &AcceptedFinding| {
         let AcceptedFinding { kernel, code, message, .. } = finding;
         format!("  {word} {code} of `{}`: {}", escape(&short(kernel)), escape(message))
     };
-    before.difference(now).try_for_each(|own| printer.line(&told("removed", own)))?;
-    now.difference(before).try_for_each(|own| printer.line(&told("ADDED  ", own)))
+    let only = |of: &'a [AcceptedFinding], other: &'a [AcceptedFinding]| {
+        of.iter().filter(move |own| !other.contains(own))
+    };
+    only(before, now).try_for_each(|own| printer.line(&told("removed", own)))?;
+    only(now, before).try_for_each(|own| printer.line(&told("ADDED  ", own)))
 }
 
 /// Returns the number of kernels of which findings are accepted that concern launches which nobody states.
-fn of_unstated(jobs: &[&Job], found: &BTreeSet<AcceptedFinding>) -> usize {
+fn of_unstated(jobs: &[&Job], found: &[AcceptedFinding]) -> usize {
     let is_unstated = |job: &&&Job| {
         let report = job.outcome().report.as_ref();
         report.is_ok_and(|report| report.block.is_none())
-            && found.iter().any(|own| own.kernel == job.kernel.mangled)
+            && found
+                .iter()
+                .any(|own| own.file == job.file.display && own.kernel == job.kernel.mangled)
     };
     jobs.iter().filter(is_unstated).count()
 }
 
 /// Returns the defects and open questions of the jobs that no `allow` of the configuration accepts.
-fn known(jobs: &[&Job]) -> BTreeSet<AcceptedFinding> {
+fn known(jobs: &[&Job]) -> Vec<AcceptedFinding> {
     let of_job = |job: &&Job| {
         let outcome = job.outcome();
         let findings = outcome.report.as_ref().map(|report| report.findings.as_slice());
@@ -117,6 +122,8 @@ fn known(jobs: &[&Job]) -> BTreeSet<AcceptedFinding> {
         let own =
             findings.filter(|(own, allow)| own.code.class() != Class::Warning && is_new(allow));
         own.map(|(finding, _)| AcceptedFinding {
+            file: job.file.display.clone(),
+            count: 1,
             kernel: job.kernel.mangled.clone(),
             launch: job.label.clone(),
             code: finding.code,
@@ -124,11 +131,11 @@ fn known(jobs: &[&Job]) -> BTreeSet<AcceptedFinding> {
         })
         .collect::<Vec<_>>()
     };
-    jobs.iter().flat_map(of_job).collect()
+    Baseline::counted(jobs.iter().flat_map(of_job).collect())
 }
 
 /// Writes a baseline with these findings, or removes it if there are none; returns what was done.
-fn written(path: &Path, findings: Vec<AcceptedFinding>) -> io::Result<String> {
+fn written(path: &Path, findings: &[AcceptedFinding]) -> io::Result<String> {
     let shown = path.display();
     if findings.is_empty() {
         return match fs::remove_file(path) {
@@ -139,9 +146,9 @@ fn written(path: &Path, findings: Vec<AcceptedFinding>) -> io::Result<String> {
             Err(error) => Err(error),
         };
     }
-    let kernels = findings.iter().map(|known| &known.kernel).collect::<BTreeSet<_>>().len();
-    let counts =
-        format!("{} of {}", counted(findings.len(), "finding"), counted(kernels, "kernel"));
+    let kernels: BTreeSet<_> = findings.iter().map(|known| (&known.file, &known.kernel)).collect();
+    let (kernels, all) = (kernels.len(), findings.iter().map(|known| known.count).sum());
+    let counts = format!("{} of {}", counted(all, "finding"), counted(kernels, "kernel"));
     let mut file = tempfile::NamedTempFile::new_in(path.parent().unwrap_or(Path::new(".")))?;
     file.write_all(Baseline::text(findings).as_bytes())?;
     file.persist(path).map_err(|error| error.error)?;

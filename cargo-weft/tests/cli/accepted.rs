@@ -110,6 +110,34 @@ fn a_baseline_accepts_what_is_known() {
 }
 
 #[test]
+fn a_baseline_accepts_no_more_than_it_counts() {
+    let twice = RACE
+        .replace("ret;", "bar.sync 0; st.shared.u32 [%r3], %r1; ld.shared.u32 %r4, [%r3+4]; ret;");
+    let folder = Folder::new("counted")
+        .with(
+            "Cargo.toml",
+            "[package]\nname = \"counted\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n",
+        )
+        .with("src/lib.rs", "")
+        .with("weft.toml", "ptx = ['*.ptx']\n[default]\nblock = 64\n")
+        .with("one.ptx", RACE)
+        .with("two.ptx", CLEAN.replace("own_slot", "race_of_neighbours"));
+    folder.weft("baseline").exits(0).says(": 1 finding of 1 kernel");
+    assert_eq!(verdicts(&folder), ["allowed", "clean"]);
+    // The same kernel of another file, and the same finding once more.
+    let folder = folder.with("two.ptx", RACE.to_owned() + "// another text\n");
+    assert_eq!(verdicts(&folder), ["allowed", "defect"]);
+    let folder = folder.with("one.ptx", &twice);
+    assert_eq!(verdicts(&folder), ["defect", "defect"]);
+    folder
+        .weft("baseline")
+        .exits(0)
+        .says(": 3 findings of 2 kernels")
+        .says("  ADDED   shared-race");
+    assert_eq!(verdicts(&folder), ["allowed", "allowed"]);
+}
+
+#[test]
 fn a_block_of_the_default_table_is_named_in_the_findings() {
     let folder = package("default-block", RACE).with("weft.toml", "[default]\nblock = 64\n");
     let note = "block 64 is that of `[default]`: no `[[kernel]]` states one for this kernel";

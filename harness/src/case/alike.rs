@@ -69,10 +69,12 @@ impl Causes {
     }
 }
 
-/// Returns the cause of a finding, with the folder in which the names of its files are meant: that of the package, or of
-/// a PTX file that was named on the command line.
+/// Returns the cause of a finding, with the folder in which the names of its files are meant: that of the package, or, if
+/// one is relative or the PTX was named on the command line, that of the PTX file.
 fn key(job: &Job, finding: &Finding) -> (PathBuf, Cause) {
-    let folder = if job.package.is_empty() { job.file.path.parent() } else { Some(&*job.dir) };
+    let mut files = finding.sites.iter().flat_map(|site| &site.source).map(|line| &line.file);
+    let is_of_package = !job.package.is_empty() && files.all(|file| Path::new(file).is_absolute());
+    let folder = if is_of_package { Some(&*job.dir) } else { job.file.path.parent() };
     (folder.unwrap_or(Path::new("")).to_path_buf(), Cause::of(finding, &job.file.display))
 }
 

@@ -29,10 +29,7 @@ impl Outcome {
     pub(super) fn new(report: Result<Report, JobError>, job: &Job) -> Self {
         let told = report.as_ref().ok().map(|report| noted(report, job));
         let findings = told.as_ref().map(|report| report.findings.as_slice()).unwrap_or_default();
-        let accepted = |finding| {
-            job.allow.iter().find(|allow| allow.matches(finding, &job.file.display)).cloned()
-        };
-        let allowed: Vec<Option<Allow>> = findings.iter().map(accepted).collect();
+        let allowed = acceptances(findings, job);
         let split = |is_accepted: bool| {
             let all = findings.iter().zip(&allowed);
             all.filter(move |(_, allow)| allow.is_some() == is_accepted).map(|(finding, _)| finding)
@@ -85,6 +82,20 @@ impl Outcome {
         let findings = findings.unwrap_or_default().iter().zip(&self.allowed);
         findings.filter_map(|(finding, allow)| Some((finding, allow.as_ref()?)))
     }
+}
+
+/// Returns for each finding the first `allow` that accepts it and has not accepted as many as it may.
+fn acceptances(findings: &[Finding], job: &Job) -> Vec<Option<Allow>> {
+    let mut left: Vec<usize> =
+        job.allow.iter().map(|allow| allow.most.unwrap_or(usize::MAX)).collect();
+    let mut one = |finding: &Finding| {
+        let mut fitting = job.allow.iter().zip(&mut left);
+        let (allow, left) = fitting
+            .find(|(allow, left)| **left > 0 && allow.matches(finding, &job.file.display))?;
+        *left -= 1;
+        Some(allow.clone())
+    };
+    findings.iter().map(&mut one).collect()
 }
 
 /// Returns the report with notes on the block that its findings rest on, and on an `allow` that accepts them no longer.

@@ -177,9 +177,10 @@ fn of_file(
     for (kernel, names) in kernels {
         let is_alone = counts.get(kernel.short.as_str()) == Some(&1);
         let title = if is_alone { &kernel.short } else { &kernel.mangled };
-        for NamedLaunch { label, mut launch, allow, skip, places, has_default_block } in
+        for NamedLaunch { label, mut launch, mut allow, skip, places, has_default_block } in
             package.config.launches(kernel, names)?
         {
+            allow.extend(package.config.baseline.of(&file.display, kernel, label.as_deref()));
             // Checking goes on after findings: that an `allow` accepts those of the first ctas says nothing about the
             // later ctas.
             launch.options.past_findings = !allow.is_empty();

@@ -23,6 +23,8 @@ pub struct Allow {
     pub at: Option<At>,
     /// The message of the findings that are accepted; `None`: those with any message. Only a baseline states it.
     pub message: Option<String>,
+    /// The most findings that are accepted, the first ones of the report; `None`: all. Only a baseline states it.
+    pub most: Option<usize>,
     /// The author's reason.
     pub reason: String,
     /// The last day, in UTC, on which findings are accepted; `None`: for ever.
@@ -45,7 +47,8 @@ impl At {
     pub fn parse(text: &str) -> Option<Self> {
         let (file, line) = text.rsplit_once(':')?;
         let line = line.parse().ok().filter(|line| *line > 0)?;
-        (!file.trim().is_empty()).then(|| Self { file: file.to_owned(), line })
+        let is_name = |part: &str| !part.is_empty() && part != ".";
+        file.split(['/', '\\']).any(is_name).then(|| Self { file: file.to_owned(), line })
     }
 
     fn fits(&self, path: &str, line: u32) -> bool {
@@ -133,6 +136,7 @@ fn one(reader: Reader<'_>, node: &Node<'_>, table: &DeTable<'_>) -> Result<Allow
         })?,
         at,
         message: None,
+        most: None,
         until,
         reason: reason
             .ok_or_else(|| missing("reason", "a sentence that says why the finding is accepted"))?,

@@ -3,14 +3,16 @@
 //!
 //! ```toml
 //! [[finding]]
+//! file = "reduce.ptx"          # as in the names of cases
 //! kernel = "_Z6reducePf"       # as in the PTX
 //! launch = "one-warp"          # the label of the launch, if it has one
 //! code = "shared-race"
 //! message = "read-write race between warps on shared memory, at `sums` + 0"
+//! count = 2                    # of findings that say the same; 1 if it is not stated
 //! ```
 //!
-//! A finding is known by its kernel, launch, code and message, and not by its line, so that it stays known while lines
-//! are added above it. An entry whose kernel or launch is not there any more accepts nothing.
+//! A finding is known by its file, kernel, launch, code and message, and not by its line, so that it stays known while
+//! lines are added above it. More of them than are counted are not accepted. An entry whose kernel or launch is not there any more accepts nothing.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -24,7 +26,7 @@ use super::{Allow, ConfigError, ConfigPlace, Problem, Reader, allow};
 use crate::name::KernelName;
 
 const TABLES: &str = "tables: write `[[finding]]`";
-const KEYS: [&str; 4] = ["kernel", "launch", "code", "message"];
+const KEYS: [&str; 6] = ["file", "kernel", "launch", "code", "message", "count"];
 const HEAD: &str = "\
 # The findings that `cargo weft` accepts because they were there when `cargo weft baseline` wrote this file.
 # What is mended is removed from it by writing it again.
@@ -37,6 +39,8 @@ pub struct Baseline(Vec<(AcceptedFinding, ConfigPlace)>);
 /// A finding of a baseline.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AcceptedFinding {
+    /// The PTX file, as in the names of cases.
+    pub file: String,
     /// The kernel's name in the PTX.
     pub kernel: String,
     /// The label of the launch, if it has one.
@@ -45,6 +49,8 @@ pub struct AcceptedFinding {
     pub code: Code,
     /// Its message.
     pub message: String,
+    /// The number of findings that say this.
+    pub count: usize,
 }
 
 impl Baseline {
@@ -72,36 +78,50 @@ impl Baseline {
         Ok(Self(findings))
     }
 
-    /// Returns the text of a baseline with these findings, each once, in a fixed order.
-    pub fn text(mut findings: Vec<AcceptedFinding>) -> String {
+    /// Returns findings in a fixed order, those that say the same as one with their number.
+    pub fn counted(mut findings: Vec<AcceptedFinding>) -> Vec<AcceptedFinding> {
         findings.sort();
-        findings.dedup();
+        findings.dedup_by(|next, own| {
+            let is_same = AcceptedFinding { count: own.count, ..next.clone() } == *own;
+            own.count += if is_same { next.count } else { 0 };
+            is_same
+        });
+        findings
+    }
+
+    /// Returns the text of a baseline with these findings.
+    pub fn text(findings: &[AcceptedFinding]) -> String {
         let quoted = |text: &str| TomlStringBuilder::new(text).as_basic().to_toml_value();
         let mut text = HEAD.to_owned();
-        for known in &findings {
-            let _ = write!(text, "\n[[finding]]\nkernel = {}\n", quoted(&known.kernel));
-            if let Some(label) = &known.launch {
+        for AcceptedFinding { file, kernel, launch, code, message, count } in findings {
+            let _ = write!(text, "\n[[finding]]\nfile = {}\n", quoted(file));
+            let _ = writeln!(text, "kernel = {}", quoted(kernel));
+            if let Some(label) = launch {
                 let _ = writeln!(text, "launch = {}", quoted(label));
             }
-            let _ = writeln!(text, "code = \"{}\"", known.code);
-            let _ = writeln!(text, "message = {}", quoted(&known.message));
+            let _ = writeln!(text, "code = \"{code}\"\nmessage = {}", quoted(message));
+            if *count > 1 {
+                let _ = writeln!(text, "count = {count}");
+            }
         }
         text
     }
 
-    /// Returns the entries for a kernel's launch with this label.
-    pub(super) fn of(
+    /// Returns the entries for the launch with this label of a kernel in a file.
+    pub(crate) fn of(
         &self,
+        file: &str,
         kernel: &KernelName,
         label: Option<&str>,
     ) -> impl Iterator<Item = Allow> {
         let own = self.0.iter().filter(move |(known, _)| {
-            known.kernel == kernel.mangled && known.launch.as_deref() == label
+            known.file == file && known.kernel == kernel.mangled && known.launch.as_deref() == label
         });
         own.map(|(known, place)| Allow {
             code: known.code,
             at: None,
             message: Some(known.message.clone()),
+            most: Some(known.count),
             reason: format!("in {}", Self::FILE),
             until: None,
             place: place.clone(),
@@ -114,9 +134,12 @@ fn finding(
     node: &Node<'_>,
     table: &DeTable<'_>,
 ) -> Result<AcceptedFinding, ConfigError> {
-    let (mut kernel, mut launch, mut code, mut message) = (None, None, None, None);
+    let (mut file, mut kernel, mut launch, mut code, mut message) = (None, None, None, None, None);
+    let mut count = 1;
     for (key, value) in table {
         match key.get_ref().as_ref() {
+            "file" => file = Some(reader.string("file", "a file's name", value)?.to_owned()),
+            "count" => count = reader.number("count", "a number of findings", value)? as usize,
             "kernel" => {
                 kernel = Some(reader.string("kernel", "a kernel's name", value)?.to_owned());
             }
@@ -128,6 +151,8 @@ fn finding(
     }
     let missing = |key, expected| reader.error(node.span(), Problem::Missing { key, expected });
     Ok(AcceptedFinding {
+        file: file.ok_or_else(|| missing("file", "the PTX file, as in the names of cases"))?,
+        count,
         kernel: kernel.ok_or_else(|| missing("kernel", "the kernel's name in the PTX"))?,
         launch,
         code: code.ok_or_else(|| missing("code", "the code of the finding"))?,
@@ -142,6 +167,8 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         let known = |kernel: &str, launch: Option<&str>, message: &str| AcceptedFinding {
+            file: "k.ptx".into(),
+            count: 1,
             kernel: kernel.into(),
             launch: launch.map(str::to_owned),
             code: Code::SharedRace,
@@ -152,10 +179,11 @@ mod tests {
             known("a", Some("small"), "one"),
             known("a", Some("small"), "one"),
         ];
-        let text = Baseline::text(findings.clone());
+        let text = Baseline::text(&Baseline::counted(findings.clone()));
         let read = Baseline::parse(&text, Path::new("b.toml")).expect("it is as it was written");
         let read: Vec<AcceptedFinding> = read.0.into_iter().map(|(known, _)| known).collect();
-        assert_eq!(read, [findings[1].clone(), findings[0].clone()]);
+        let twice = AcceptedFinding { count: 2, ..findings[1].clone() };
+        assert_eq!(read, [twice, findings[0].clone()]);
     }
 
     #[test]
@@ -168,7 +196,8 @@ mod tests {
                 .contains("b.toml:3:8: there is no code")
         );
         assert!(
-            error("[[finding]]\nkernel = 'k'\ncode = 'limit'\n").contains("`message` is missing")
+            error("[[finding]]\nfile = 'f'\nkernel = 'k'\ncode = 'limit'\n")
+                .contains("`message` is missing")
         );
     }
 }

@@ -93,7 +93,6 @@ impl Config {
         let has_default_block = self.default.block.is_some()
             && !self.kernels.iter().any(|entry| entry.matches(kernel) && states_block(entry));
         if launches.is_empty() {
-            allow.extend(self.baseline.of(kernel, None));
             let (launch, skip) = (settings.launch(names)?, skip.cloned());
             let (label, places) = (None, settings.places);
             return Ok(vec![NamedLaunch { label, launch, allow, skip, places, has_default_block }]);
@@ -104,9 +103,7 @@ impl Config {
                 label: Some(own.label.clone()),
                 launch: settings.launch(names)?,
                 places: settings.places,
-                allow: (allow.iter().chain(&own.allow).cloned())
-                    .chain(self.baseline.of(kernel, Some(&own.label)))
-                    .collect(),
+                allow: allow.iter().chain(&own.allow).cloned().collect(),
                 skip: own.skip.as_ref().or(skip).cloned(),
                 has_default_block: has_default_block && own.settings.block.is_none(),
             })

@@ -38,26 +38,38 @@ const FUNDAMENTAL: [&str; 10] =
 /// definition that is understood.
 pub(super) fn definitions(code: &Code<'_>) -> Option<Vec<Definition>> {
     let kernels = code.tokens.iter().enumerate().filter(|(_, token)| token.text == "__global__");
-    let found: Option<Vec<Option<Definition>>> =
-        kernels.map(|(at, _)| definition(code, at)).collect();
-    Some(found?.into_iter().flatten().collect())
+    let mut found = Vec::new();
+    for (at, _) in kernels {
+        match declared(code, at)? {
+            GlobalFunction::Only => {}
+            GlobalFunction::Defined(definition) => found.push(definition),
+        }
+    }
+    Some(found)
 }
 
-/// Returns the definition that has its `__global__` at this position, or nothing for a declaration; `None` if what follows
-/// is neither.
-fn definition(code: &Code<'_>, global: usize) -> Option<Option<Definition>> {
+/// What follows a `__global__`.
+enum GlobalFunction {
+    /// A declaration without a body.
+    Only,
+    /// A definition.
+    Defined(Definition),
+}
+
+/// Returns what follows the `__global__` at this position; `None` if it is not understood.
+fn declared(code: &Code<'_>, global: usize) -> Option<GlobalFunction> {
     let (name, opening, is_specialized) = declarator(code, global + 1)?;
     let closing = code.close(opening)?;
     let behind = code.at(closing + 1)?;
     if behind.is(";") {
-        return Some(None);
+        return Some(GlobalFunction::Only);
     }
     let header = code.tokens.get(global..closing)?;
     if !behind.is("{") || header.iter().any(|token| token.kind == Kind::Directive) {
         return None;
     }
     code.close(closing + 1)?;
-    Some(Some(Definition {
+    Some(GlobalFunction::Defined(Definition {
         name: code.at(name)?.text.to_owned(),
         first: code.at(global)?.line,
         last: behind.line,

@@ -121,7 +121,19 @@ fn what_is_in_doubt_has_no_names() {
     assert_doubt("template <> __global__ void k<int>(int a, int b) {} // k(", two);
     assert_doubt("__global__ void k(int a, int b) {} /* no end", two);
     assert_doubt("__global__ void k(int a, int b) {", two);
-    // A version that is not compiled is not taken for the one that is, which the text hides.
+    let overloads = "namespace x { __global__ void k(int b, int a) {} }\n";
+    assert_doubt(&format!("__global__ void k(int a, int b) {{}}\n{overloads}"), two);
+    assert_names(&format!("__global__ void k(int b, int a) {{}}\n{overloads}"), two, &["b", "a"]);
+    assert_names(
+        "__global__ void k(int a, int b) {}\n__global__ void k(float *z) {}",
+        two,
+        &["a", "b"],
+    );
+}
+
+#[test]
+fn a_version_that_is_not_compiled_gives_no_names() {
+    let two = "u32 u32";
     let bodies = "if (n > 8) x[0] = 1;";
     for other in [
         "__global__ LAUNCH_BOUNDS(256) void k(int n, int m) { // here",
@@ -153,14 +165,6 @@ fn what_is_in_doubt_has_no_names() {
     assert_doubt(joined, two);
     let joined = joined.replace("\\ \n", "??/\n");
     assert_doubt(&joined, two);
-    let overloads = "namespace x { __global__ void k(int b, int a) {} }\n";
-    assert_doubt(&format!("__global__ void k(int a, int b) {{}}\n{overloads}"), two);
-    assert_names(&format!("__global__ void k(int b, int a) {{}}\n{overloads}"), two, &["b", "a"]);
-    assert_names(
-        "__global__ void k(int a, int b) {}\n__global__ void k(float *z) {}",
-        two,
-        &["a", "b"],
-    );
 }
 
 #[test]

@@ -9,6 +9,8 @@ pub struct Cause {
     code: Code,
     /// For each site the line it came from, with the lines into which that was inlined.
     places: Vec<(Role, Vec<(String, u32)>)>,
+    /// The variables and arguments that the sites access, without the functions that they belong to.
+    objects: Vec<String>,
     /// What tells findings apart that have no place, and open ones, which one line can have for several reasons.
     reason: Option<String>,
 }
@@ -27,8 +29,18 @@ impl Cause {
             Class::Open => finding.help.clone().or_else(|| Some(finding.message.clone())),
             Class::Defect | Class::Warning => places.is_empty().then(|| finding.message.clone()),
         };
-        Self { code: finding.code, places, reason }
+        let mut objects: Vec<String> =
+            finding.sites.iter().filter_map(|site| object(&site.label)).collect();
+        objects.sort();
+        Self { code: finding.code, places, objects, reason }
     }
+}
+
+/// Returns what the label of a site says it accesses: `s` for "4-byte write of `f<float>::s` + 8".
+fn object(label: &str) -> Option<String> {
+    let (_, object) = label.split_once(" of ")?;
+    let object = object.split(" + ").next()?.trim_matches('`');
+    Some(object.rsplit("::").next()?.to_owned())
 }
 
 #[cfg(test)]
@@ -71,6 +83,21 @@ mod tests {
         assert_eq!(Cause::of(&bare, "a.ptx"), Cause::of(&bare, "a.ptx"));
         assert_ne!(Cause::of(&bare, "a.ptx"), Cause::of(&bare, "b.ptx"));
         assert_ne!(Cause::of(&bare, "a.ptx"), Cause::of(&race(&[(Role::Write, 9, None)]), "a.ptx"));
+    }
+
+    #[test]
+    fn variables_are_told_apart_but_not_instantiations() {
+        let of = |label: &str| {
+            let mut finding = race(&[(Role::Write, 8, Some(3))]);
+            finding.sites[0].label = label.into();
+            Cause::of(&finding, "a")
+        };
+        assert_eq!(
+            of("4-byte write of `f<float>::s` + 8"),
+            of("8-byte write of `f<double>::s` + 64")
+        );
+        assert_ne!(of("4-byte write of `f::s` + 8"), of("4-byte write of `f::t` + 8"));
+        assert_ne!(of("4-byte write of argument 0 + 8"), of("4-byte write of argument 1 + 8"));
     }
 
     #[test]
