@@ -23,7 +23,7 @@ pub(super) struct Kernel<'k> {
 }
 
 impl Kernel<'_> {
-    /// Returns the lines of a table that state a launch; sizes are guesses. `report`: that of the kernel without a launch.
+    /// Returns the lines of a table that state a launch; sizes are guesses, in comments, since a guess decides nothing. `report`: that of the kernel without a launch.
     pub(super) fn lines(&self, report: &Report) -> Vec<String> {
         let mut lines = vec![self.block(report), self.grid()];
         lines.extend(self.shared());
@@ -62,7 +62,7 @@ impl Kernel<'_> {
             ["", "; the kernel reads threadIdx.y", "; the kernel reads threadIdx.z"][dimension];
         let bound = self.function.maxntid.map(|size| size.into_iter().fold(1, u32::saturating_mul));
         if let Some(line) = clean_block_of(report) {
-            return format!("{line}  # a guess, with which the kernel is clean");
+            return format!("# {line}  # a guess, with which the kernel is clean");
         }
         let most = bound.unwrap_or(THREADS).clamp(1, 1024);
         let block = match dimension {
@@ -79,7 +79,7 @@ impl Kernel<'_> {
         };
         let bound =
             bound.map(|most| format!("; at most {most} threads (.maxntid)")).unwrap_or_default();
-        format!("block = {block}  # a guess{axes}{bound}")
+        format!("# block = {block}  # a guess{axes}{bound}")
     }
 
     fn grid(&self) -> String {
@@ -88,9 +88,9 @@ impl Kernel<'_> {
         let axes =
             ["", "; the kernel reads blockIdx.y", "; the kernel reads blockIdx.z"][dimension];
         if dimension == 0 && !self.text().contains("%ctaid") {
-            return "grid = 1  # a guess; the kernel does not read blockIdx".to_owned();
+            return "# grid = 1  # a guess; the kernel does not read blockIdx".to_owned();
         }
-        format!("grid = {grid}  # a guess{axes}")
+        format!("# grid = {grid}  # a guess{axes}")
     }
 
     fn shared(&self) -> Option<String> {

@@ -18,8 +18,8 @@ const HEAD: &str = "\
 # What `cargo weft` checks the kernels of this package with; written by `cargo weft init`, to be corrected.
 #
 # Without a table, a kernel is proved for every launch and every argument, where possible. A table states what the host
-# launches. Sizes that are marked as guesses only show the form: write those of your launches. A line that begins with
-# `#` has no effect; remove the `#` to use it. Arguments that are not stated can have any value.
+# launches. A line that begins with `#` has no effect; remove the `#` to use it. Sizes that are marked as guesses only show
+# the form: write those of your launches. Arguments that are not stated can have any value.
 # All keys: https://github.com/cargo-weft/cargo-weft#configuration-wefttoml
 ";
 
@@ -42,7 +42,8 @@ struct KernelTable {
 pub(super) fn text(jobs: &[Job], saved: &[String], is_needed: bool) -> String {
     let mut text = HEAD.to_owned();
     if !saved.is_empty() {
-        let patterns: Vec<_> = saved.iter().map(|own| format!("{own:?}")).collect();
+        let patterns: Vec<_> =
+            saved.iter().map(|own| toml_edit::Value::from(own.as_str()).to_string()).collect();
         let line = format!("ptx = [{}]", patterns.join(", "));
         let (place, mark) = if is_needed {
             ("", "")
@@ -160,8 +161,7 @@ fn selector(entry: &KernelTable, all: &[&KernelName]) -> String {
     let is_exact = |pattern: &String| {
         Regex::new(pattern).is_ok_and(|regex| {
             all.iter().all(|kernel| {
-                let matches = regex.is_match(&kernel.mangled) || regex.is_match(&kernel.demangled);
-                matches == entry.names.contains(kernel)
+                kernel.is_meant(|name| regex.is_match(name)) == entry.names.contains(kernel)
             })
         })
     };
