@@ -9,21 +9,16 @@ use weft_harness::case::{Job, JobError, Standing, dead_allows};
 use weft_harness::config::Allow;
 
 use crate::exit::Exit;
-use crate::formats::{self, Ending, RunContext};
-use crate::options::MessageFormat;
+use crate::formats::{Ending, Renderer};
 use crate::parallel::in_order;
 use crate::print::{self, Printer};
 use weft_harness::cache::Cache;
 
-/// How to print the results.
+/// What to take into account besides the kernels.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request<'a> {
-    /// The output format.
-    pub(crate) format: MessageFormat,
     /// The packages or files that could not be planned. Their errors are already printed; they count as unchecked.
     pub(crate) failed: &'a [RunProblem],
-    /// Where the run takes place.
-    pub(crate) surroundings: &'a RunContext,
     /// Whether the jobs are all that is configured, so that an `allow` that accepts nothing is an error.
     pub(crate) whole: bool,
     /// The verdicts kept by earlier runs, if there is a cache.
@@ -39,10 +34,10 @@ struct DeadAllow(Allow);
 pub(crate) fn of(
     packages: &[Vec<Job>],
     request: Request<'_>,
+    renderer: &mut dyn Renderer,
     printer: &mut Printer,
 ) -> io::Result<Exit> {
     let jobs: Vec<&Job> = packages.iter().flatten().collect();
-    let mut renderer = formats::renderer(request.format, request.surroundings);
     renderer.start(request.failed, printer)?;
     settle(&jobs, request.cache, |job, late| {
         if let Some(count) = late {

@@ -44,6 +44,8 @@ pub(crate) enum Command {
     Init(Init),
     /// Say what of the selected packages is checked and what is not seen
     Doctor(Selection),
+    /// Check, and write the results as an HTML page
+    Report(ReportArgs),
     /// Draw the synchronization of a kernel, and the accesses of a race, as a picture
     Graph(GraphArgs),
     /// List the kernels and launches that `test` would check
@@ -239,6 +241,26 @@ pub(crate) struct GraphArgs {
     pub(crate) output: Option<PathBuf>,
 }
 
+/// Arguments of `cargo weft report`. The kernels are those of `test`, or those of `check` if files are named.
+#[derive(Clone, Debug, Args)]
+#[command(
+    after_help = "Writes one page that needs no other file and no network: the verdicts, the findings with their source lines \
+                  and pictures of races, the assumptions, and what the codes mean. Prints the path of the page.\n\n\
+                  Exit codes: those of `test`."
+)]
+pub(crate) struct ReportArgs {
+    #[command(flatten)]
+    pub(crate) targets: KernelArgs,
+    /// Check every kernel anew, and neither read nor write kept verdicts
+    #[arg(long)]
+    pub(crate) no_cache: bool,
+    #[command(flatten)]
+    pub(crate) solver: SolverArgs,
+    /// Write the page to this file instead of `weft/report.html` below the target directory
+    #[arg(short, long, value_name = "FILE.html")]
+    pub(crate) output: Option<PathBuf>,
+}
+
 /// Returns a factor of a cost.
 fn factor(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
@@ -337,6 +359,7 @@ pub(crate) fn parse(words: impl Iterator<Item = OsString>) -> (Command, OutputAr
     let targets = match &command {
         Some(Command::Mutate(own)) => Some(&own.targets),
         Some(Command::Repair(own)) => Some(&own.targets),
+        Some(Command::Report(own)) => Some(&own.targets),
         Some(Command::Graph(own)) => Some(&own.targets),
         _ => None,
     };

@@ -45,9 +45,9 @@ fn checked(arguments: &CheckArgs, printer: &mut Printer) -> Result<Exit, Failure
         return Ok(Exit::Unchecked);
     }
     let whole = arguments.kernel.is_none() && arguments.settings == CommandSettings::default();
-    let surroundings = &RunContext::default();
-    let request = Request { format, failed: &failed, surroundings, whole, cache: None };
-    Ok(account::of(&[jobs], request, printer)?)
+    let mut renderer = formats::renderer(format, &RunContext::default());
+    let request = Request { failed: &failed, whole, cache: None };
+    Ok(account::of(&[jobs], request, &mut *renderer, printer)?)
 }
 
 fn problem(failure: &dyn Error) -> RunProblem {

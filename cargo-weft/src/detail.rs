@@ -86,26 +86,33 @@ fn once(
 
 /// Prints each assumption of the clean verdicts once, with the number of verdicts that rely on it.
 pub(crate) fn assumptions(jobs: &[&Job], printer: &mut Printer) -> io::Result<()> {
+    let lines = assumption_lines(jobs);
+    if lines.is_empty() {
+        return Ok(());
+    }
+    printer.line("\nwhat is clean is proved under these assumptions:")?;
+    lines.iter().try_for_each(|line| printer.line(&format!("  {line}")))
+}
+
+/// Returns each assumption of the clean verdicts, with the number of verdicts that rely on it.
+pub(crate) fn assumption_lines(jobs: &[&Job]) -> Vec<String> {
     let reports = jobs.iter().filter_map(|job| job.outcome().remaining());
     let clean: Vec<&Report> = reports.filter(|report| report.verdict() == Verdict::Clean).collect();
     let mut kernels: BTreeMap<&Assumption, usize> = BTreeMap::new();
     for assumption in clean.iter().flat_map(|report| &report.assumptions) {
         *kernels.entry(assumption).or_default() += 1;
     }
-    if kernels.is_empty() {
-        return Ok(());
-    }
-    printer.line("\nwhat is clean is proved under these assumptions:")?;
     let kernels: Vec<_> = kernels.into_iter().collect();
-    for kind in kernels.chunk_by(|(own, _), (next, _)| own.general() == next.general()) {
+    let kinds = kernels.chunk_by(|(own, _), (next, _)| own.general() == next.general());
+    let line = |kind: &[(&Assumption, usize)]| {
         let count: usize = kind.iter().map(|(_, count)| count).sum();
         // What they name differs from kernel to kernel: `--verbose` has it for each.
         let sentence = match kind {
             [(only, _)] => only.sentence(),
             [(first, _), ..] => first.general().into(),
-            [] => continue,
+            [] => return None,
         };
-        printer.line(&format!("  {sentence} ({count} of {})", clean.len()))?;
-    }
-    Ok(())
+        Some(format!("{sentence} ({count} of {})", clean.len()))
+    };
+    kinds.filter_map(line).collect()
 }

@@ -27,6 +27,7 @@ mod outside;
 mod parallel;
 mod print;
 mod repair;
+mod report;
 mod select;
 mod settings;
 mod solver;
@@ -59,6 +60,7 @@ fn run(command: Command, printer: &mut Printer) -> Result<Exit, Failure> {
         Command::Repair(arguments) => repair::run(&arguments, printer),
         Command::Init(arguments) => init::run(&arguments, printer),
         Command::Doctor(selection) => doctor::run(&selection, printer),
+        Command::Report(arguments) => report::run(&arguments, printer),
         Command::Graph(arguments) => graph::run(&arguments, printer),
         Command::List(arguments) => list::run(&arguments, printer),
         Command::Baseline(arguments) => baseline::run(&arguments, printer),

@@ -2,20 +2,26 @@
 
 use std::path::Path;
 
+use regex::Regex;
 use weft_core::report::checked::RunProblem;
 
 use crate::account::{self, Request};
-use crate::arguments::Test;
+use crate::arguments::{Selection, SolverArgs, Test};
 use crate::collect::{self, Plan};
 use crate::exit::{Exit, Failure};
-use crate::formats::{self, RunContext};
+use crate::files;
+use crate::formats::{self, Renderer, RunContext};
 use crate::print::{self, Printer};
 use crate::solver::Solver;
 use weft_harness::cache::{Cache, CacheError};
 
 /// Checks all kernels of the selected packages.
 pub(crate) fn run(arguments: &Test, printer: &mut Printer) -> Result<Exit, Failure> {
-    let result = checked(arguments, printer);
+    let Test { selection, no_cache, solver, message_format } = arguments;
+    let own = PackageCheck { selection, kernel: None, no_cache: *no_cache, solver };
+    let renderer =
+        |surroundings: &RunContext, _: &Path| formats::renderer(*message_format, surroundings);
+    let result = check(own, renderer, printer);
     if let Err(failure) = &result {
         let (format, exit) = (arguments.message_format, failure.exit());
         formats::without_kernels(format, &[problem(failure)], exit, printer)?;
@@ -23,26 +29,43 @@ pub(crate) fn run(arguments: &Test, printer: &mut Printer) -> Result<Exit, Failu
     result
 }
 
-fn checked(arguments: &Test, printer: &mut Printer) -> Result<Exit, Failure> {
-    let solver = arguments.solver.solver()?;
+/// Which kernels of packages are checked, and how.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PackageCheck<'a> {
+    /// The packages.
+    pub(crate) selection: &'a Selection,
+    /// Which kernels; `None`: all.
+    pub(crate) kernel: Option<&'a Regex>,
+    /// Whether every kernel is checked anew.
+    pub(crate) no_cache: bool,
+    /// Which other program is asked.
+    pub(crate) solver: &'a SolverArgs,
+}
+
+/// Checks kernels of packages. `renderer` returns what prints the results; it is given where the run takes place and the
+/// target directory.
+pub(crate) fn check(
+    own: PackageCheck<'_>,
+    renderer: impl FnOnce(&RunContext, &Path) -> Box<dyn Renderer>,
+    printer: &mut Printer,
+) -> Result<Exit, Failure> {
+    let solver = own.solver.solver()?;
     let identity = solver.as_ref().map(Solver::identity);
     let checker = solver.map(Solver::checker).unwrap_or_default();
     let Plan { packages, failures, target, root, crates } =
-        collect::plan(&arguments.selection, &checker, printer)?;
+        collect::plan(own.selection, &checker, printer)?;
     for failure in &failures {
         printer.failure(failure);
     }
-    let cache =
-        if arguments.no_cache { None } else { opened(&target, identity.as_deref(), printer) };
+    let cache = if own.no_cache { None } else { opened(&target, identity.as_deref(), printer) };
     let failed: Vec<RunProblem> = failures.iter().map(problem).collect();
-    let request = Request {
-        format: arguments.message_format,
-        failed: &failed,
-        surroundings: &RunContext { workspace: Some(root), crates },
-        whole: true,
-        cache: cache.as_ref(),
+    let packages = match own.kernel {
+        Some(_) => vec![files::matching(packages.into_iter().flatten().collect(), own.kernel)?],
+        None => packages,
     };
-    let exit = account::of(&packages, request, printer)?;
+    let request = Request { failed: &failed, whole: own.kernel.is_none(), cache: cache.as_ref() };
+    let mut renderer = renderer(&RunContext { workspace: Some(root), crates }, &target);
+    let exit = account::of(&packages, request, &mut *renderer, printer)?;
     if let Some(Err(error)) = cache.map(Cache::close) {
         printer.warning(&error);
     }

@@ -70,6 +70,15 @@ fn reasons(outcome: &Outcome) -> String {
 
 /// Returns what a verdict covers, such as `grid 2, block 160, 2 ctas, 31/31 sites`.
 fn scope(report: &Report) -> String {
+    let (extent, coverage) = (extent(report), report.coverage);
+    if report.proved.is_some() || report.stats.ctas == 0 {
+        return extent;
+    }
+    format!("{extent}, {}/{} sites", coverage.reached, coverage.sites)
+}
+
+/// Returns the launches that a verdict covers, such as `grid 2, block 160, 2 ctas`.
+pub(super) fn extent(report: &Report) -> String {
     if let Some(proved) = report.proved_in_words() {
         return proved;
     }
@@ -90,8 +99,7 @@ fn scope(report: &Report) -> String {
     } else {
         format!("{} ctas", report.stats.ctas)
     };
-    let coverage = report.coverage;
-    format!("grid {grid}, block {block}, {ctas}, {}/{} sites", coverage.reached, coverage.sites)
+    format!("grid {grid}, block {block}, {ctas}")
 }
 
 /// Returns the last line: `weft: 4 clean, 1 defect, 0 open`, and what is allowed, skipped or could not be checked.

@@ -2,6 +2,7 @@
 //! prints what it is told. The texts of the formats are made by `weft_core::report`.
 
 mod github;
+pub(crate) mod html;
 pub(crate) mod human;
 pub(crate) mod json;
 mod junit;
@@ -54,6 +55,12 @@ pub(crate) trait Renderer {
 
     /// Prints what comes after all kernels.
     fn finish(&mut self, end: Ending<'_>, printer: &mut Printer) -> io::Result<()>;
+}
+
+/// Returns the part of a job's name that its file has in common: `PACKAGE::FILE`, or `FILE`.
+fn suite(job: &Job) -> String {
+    let parts = [job.package.as_str(), &job.file.display];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("::")
 }
 
 /// Returns the renderer of a format.

@@ -42,12 +42,9 @@ impl Root {
             },
         };
         let (name, file) = (job.short_name(), self.shown(&job.file.path));
-        let suite = [job.package.as_str(), &job.file.display];
-        let suite =
-            suite.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("::");
         take(&Checked {
             name: &name,
-            suite: &suite,
+            suite: &super::suite(job),
             subject: json::subject(job, &file),
             kernel: &job.kernel.mangled,
             title: &job.title,

@@ -14,6 +14,7 @@ mod json;
 mod mutate;
 mod packages;
 mod repair;
+mod report;
 mod schema;
 #[cfg(unix)]
 mod solver;

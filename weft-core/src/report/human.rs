@@ -83,7 +83,7 @@ pub fn summary(context: ReportContext<'_>, report: &Report) -> String {
 }
 
 /// Returns what the verdict holds for, one fact per line.
-fn facts(report: &Report, is_allowed: bool) -> Vec<String> {
+pub(super) fn facts(report: &Report, is_allowed: bool) -> Vec<String> {
     let mut lines = Vec::new();
     if report.coverage.sites == 0 {
         lines.push("the kernel has no memory access and no barrier to check".to_owned());

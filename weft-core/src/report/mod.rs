@@ -5,6 +5,7 @@ mod context;
 mod escape;
 mod excerpt;
 pub mod github;
+pub mod html;
 pub mod human;
 pub mod json;
 pub mod junit;

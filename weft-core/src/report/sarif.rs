@@ -127,7 +127,7 @@ fn result(checked: &Checked<'_>, finding: &Finding, allowed: Option<&str>) -> Re
     let rule_id = finding.code.name();
     let mut text = vec![finding.message.clone()];
     text.extend(facts(&located, finding));
-    let fingerprint = [rule_id, checked.kernel, &finding.message].join("|");
+    let fingerprint = [rule_id, checked.name, &finding.message].join("|");
     ResultObject {
         rule_id,
         rule_index: Code::ALL.iter().position(|code| *code == finding.code),

@@ -15,10 +15,11 @@ mod text;
 use crate::finding::Chart;
 use plan::PicturePlan;
 use text::Canvas;
+pub(super) use text::xml;
 
 /// Colours for a light and a dark background. The classes have a prefix, since the rules of a picture that is part of a
 /// page hold for the whole page.
-const STYLE: &str = "\
+pub(super) const STYLE: &str = "\
 .weft-bg{fill:#fff}.weft-text{fill:#1f2328;font:13px system-ui,-apple-system,'Segoe UI',Roboto,'Helvetica Neue',Arial,sans-serif}\
 .weft-title{font-size:16px;font-weight:600}.weft-strong{font-weight:600}.weft-soft{fill:#59636e}.weft-bad-text{fill:#c3202b}\
 .weft-lane{stroke:#59636e;stroke-width:2;fill:none}.weft-wait{stroke-dasharray:1 5;stroke-linecap:round}\
@@ -36,6 +37,15 @@ const STYLE: &str = "\
 
 /// Returns the picture of a chart, as the text of an SVG file.
 pub fn chart(chart: &Chart) -> String {
+    drawn(chart, "weft", &format!("<style>{STYLE}</style>\n"))
+}
+
+/// Returns the picture as an element of a page that has [`STYLE`]. `prefix`: that of its identifiers in the page.
+pub(super) fn element(chart: &Chart, prefix: &str) -> String {
+    drawn(chart, prefix, "")
+}
+
+fn drawn(chart: &Chart, prefix: &str, style: &str) -> String {
     let plan = PicturePlan::new(chart);
     let mut canvas = Canvas::default();
     frame::caption(&mut canvas, &plan);
@@ -49,8 +59,8 @@ pub fn chart(chart: &Chart) -> String {
     let (title, description) = frame::words(chart, &plan);
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
-         role=\"img\" aria-labelledby=\"weft-title weft-desc\">\n<title id=\"weft-title\">{title}</title>\n<desc \
-         id=\"weft-desc\">{description}</desc>\n<style>{STYLE}</style>\n<rect class=\"weft-bg\" width=\"{width}\" \
+         role=\"img\" aria-labelledby=\"{prefix}-title {prefix}-desc\">\n<title id=\"{prefix}-title\">{title}</title>\n<desc \
+         id=\"{prefix}-desc\">{description}</desc>\n{style}<rect class=\"weft-bg\" width=\"{width}\" \
          height=\"{height}\"/>\n{}</svg>\n",
         canvas.out
     )

@@ -56,7 +56,7 @@ pub(super) fn wrap(classes: &str, text: &str, most: i32) -> Vec<String> {
 }
 
 /// Returns a text as the contents of an XML element. Characters that XML cannot have are replaced.
-pub(super) fn xml(text: &str) -> String {
+pub(in crate::report) fn xml(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in escape(text).chars() {
         match c {
