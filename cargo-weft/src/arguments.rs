@@ -188,7 +188,7 @@ pub(crate) struct Mutate {
     after_help = "Inserts the cheapest barriers that make a racing kernel clean for all its launches, each placement checked. \
                   Nothing is changed without --write or -o.\n\nExit codes: 0 if every kernel is clean or mended, 100 if barriers \
                   do not mend a kernel with a defect, 102 if they do not mend one with open questions, 101 if something could \
-                  not be checked."
+                  not be checked. With --write, a kernel whose source is left as it is counts as not mended."
 )]
 pub(crate) struct Repair {
     #[command(flatten)]

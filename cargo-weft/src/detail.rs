@@ -17,11 +17,10 @@ pub(crate) fn reports(jobs: &[&Job], printer: &mut Printer) -> io::Result<()> {
     if printer.verbosity == Verbosity::Verbose {
         return jobs.iter().try_for_each(|job| in_full(job, printer));
     }
-    let causes = Causes::of(jobs);
-    for (index, job) in jobs.iter().enumerate() {
+    for (job, first) in jobs.iter().zip(Causes::of(jobs).first(jobs)) {
         let Some(report) = job.outcome().remaining() else { continue };
         if !report.findings.is_empty() && !is_unlaunched(report) {
-            once(job, report, &causes.first(jobs, index), printer)?;
+            once(job, report, &first, printer)?;
         }
     }
     unlaunched::summary(jobs, printer)?;

@@ -5,7 +5,7 @@ mod source;
 mod told;
 mod write;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use similar::TextDiff;
@@ -92,8 +92,9 @@ pub(crate) fn run(arguments: &arguments::Repair, printer: &mut Printer) -> Resul
         }
         Format::Short => printer.line(&told::sentence(counts))?,
         Format::Human => {
+            let mut diffs = BTreeSet::new();
             for (launches, one) in kernels.iter().zip(&all) {
-                told::detail(launches, one, printer)?;
+                told::detail(launches, one, diffs.insert(&one.diff), printer)?;
             }
             conflicts.iter().try_for_each(|text| printer.line(&format!("\n{text}")))?;
             printer.line(&format!("\n{}", told::sentence(counts)))?;
@@ -101,7 +102,7 @@ pub(crate) fn run(arguments: &arguments::Repair, printer: &mut Printer) -> Resul
     }
     if conflicts.is_empty() {
         written(&kernels, &all, arguments, printer)?;
-        return Ok(exit(&kernels, &all, counts));
+        return Ok(exit(&kernels, &all, counts, arguments.write));
     }
     Ok(Exit::Unchecked)
 }
@@ -143,7 +144,7 @@ fn repaired(launches: &Launches<'_>, arguments: &arguments::Repair) -> Repaired 
         let costs = Costs { per_loop: arguments.loop_cost, per_condition: arguments.if_cost };
         let sources = Surroundings::of(launches[0]).sources;
         let is_source = |file: &str| sources.path(file).is_some();
-        case::repaired(launches, aim, costs, arguments.checks, &is_source)
+        case::repaired(launches, (aim, costs), arguments.checks, &is_source)
     };
     let mut one = Repaired { result, edits: Vec::new(), diff: String::new(), notes };
     if let Some(mend) = one.mend() {
@@ -271,7 +272,7 @@ fn conflicts(
         let before = launches.iter().map(|job| job.outcome().verdict).max();
         let wanted = if all[at].mend().is_some() { Some(Verdict::Clean) } else { before };
         for job in launches {
-            let after = job.changed(&changed, job.launch.options).map(|report| report.verdict());
+            let after = job.changed(&changed, &job.launch).map(|report| report.verdict());
             if after.is_ok_and(|after| Some(after) > wanted) {
                 found.push(format!(
                     "{}: not clean any more with the changes of other kernels, which change a function that both call; \
@@ -355,13 +356,24 @@ fn counts(all: &[Repaired], failed: usize) -> RepairCounts {
     counts
 }
 
-/// The worst verdict among the kernels that barriers do not mend.
-fn exit(kernels: &[Launches<'_>], all: &[Repaired], counts: RepairCounts) -> Exit {
+/// The worst verdict among the kernels that barriers do not mend; if sources are written, also among those whose source stays
+/// as it is.
+fn exit(
+    kernels: &[Launches<'_>],
+    all: &[Repaired],
+    counts: RepairCounts,
+    is_written: bool,
+) -> Exit {
     if counts.unchecked > 0 {
         return Exit::Unchecked;
     }
-    let refused = kernels.iter().zip(all).filter(|(_, one)| {
-        matches!(&one.result, Ok(repair::KernelRepair { outcome: RepairOutcome::Refused(_), .. }))
+    let refused = kernels.iter().zip(all).filter(|(_, one)| match &one.result {
+        Ok(repair) => match repair.outcome {
+            RepairOutcome::Refused(_) => true,
+            RepairOutcome::Mended(_) => is_written && one.edits.is_empty(),
+            RepairOutcome::Unchanged { .. } => false,
+        },
+        Err(_) => false,
     });
     let verdict =
         |(launches, _): (&Launches<'_>, _)| launches.iter().map(|job| job.outcome().verdict).max();

@@ -15,8 +15,8 @@ const UNPLANNED: u8 = 101;
 
 /// Checks the PTX of the package in `manifest_dir` as a libtest-compatible test binary, with the process's arguments.
 /// `out_dir` is the folder that its build script wrote to; verdicts are kept in the target directory, the parent of
-/// `target_tmp`. If the cases cannot be planned, the process fails with the
-/// reason, whatever cases its arguments select: no selection may hide that nothing was checked.
+/// `target_tmp`. If the cases cannot be planned, the process fails with the reason, whatever cases its arguments select: no
+/// selection may hide that nothing was checked.
 pub fn main(
     manifest_dir: &str,
     package: &str,

@@ -60,8 +60,7 @@ impl Renderer for Html {
 
     fn finish(&mut self, end: Ending<'_>, printer: &mut Printer) -> io::Result<()> {
         let jobs = end.jobs;
-        let causes = Causes::of(jobs);
-        let first: Vec<_> = (0..jobs.len()).map(|index| causes.first(jobs, index)).collect();
+        let first = Causes::of(jobs).first(jobs);
         let pictures = pictures(jobs, &first, printer)?;
         let surroundings: Vec<_> = jobs.iter().map(|job| Surroundings::of(job)).collect();
         let told = first.into_iter().zip(pictures).zip(&surroundings);

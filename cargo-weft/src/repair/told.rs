@@ -167,8 +167,13 @@ fn count(number: usize, what: &str) -> String {
     if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
 }
 
-/// Prints the changes of a kernel, or what stands in the way.
-pub(super) fn detail(launches: &[&Job], one: &Repaired, printer: &mut Printer) -> io::Result<()> {
+/// Prints the changes of a kernel, or what stands in the way. `is_new`: whether no kernel before has the same diff.
+pub(super) fn detail(
+    launches: &[&Job],
+    one: &Repaired,
+    is_new: bool,
+    printer: &mut Printer,
+) -> io::Result<()> {
     let (job, obstacles) = (launches[0], one.obstacles());
     let advice = advice(one);
     if advice.is_empty() && obstacles.is_empty() {
@@ -189,8 +194,10 @@ pub(super) fn detail(launches: &[&Job], one: &Repaired, printer: &mut Printer) -
         let text = human::finding(context, finding);
         printer.line(&text)?;
     }
-    if !one.diff.is_empty() {
-        printer.line(&one.diff)?;
+    match (one.diff.is_empty(), is_new) {
+        (true, _) => {}
+        (false, true) => printer.line(&one.diff)?,
+        (false, false) => printer.line("the change of the source is the one above\n")?,
     }
     one.notes.iter().try_for_each(|note| printer.line(&format!("note: {note}")))?;
     let assumptions = one.mend().into_iter().flat_map(|mend| &mend.assumptions);

@@ -118,3 +118,46 @@ fn one_placement_is_for_all_launches() {
         .says(r#""replacement":"bar.sync 0;""#);
     folder.weft("repair shift.ptx --block 32").exits(0).says("__syncwarp()");
 }
+
+/// The source and the PTX of a kernel whose unrolled loop lacks its barrier.
+const UNROLLED: [&str; 2] = [
+    include_str!("../../../fixtures/repair/unrolled.cu"),
+    include_str!("../../../fixtures/repair/unrolled.ptx"),
+];
+
+#[test]
+fn an_unrolled_loop_gets_one_barrier() {
+    let [source, ptx] = UNROLLED;
+    let folder =
+        Folder::new("repair-unrolled").with("unrolled.ptx", ptx).with("unrolled.cu", source);
+    let read = || std::fs::read_to_string(folder.path().join("unrolled.cu")).expect("it is there");
+    let help =
+        "help: insert `__syncthreads()` before unrolled.cu:17:9: with it, the kernel is clean";
+    folder.weft("check unrolled.ptx --block 256").exits(100).says(help);
+    let run = folder.weft("repair unrolled.ptx --block 256").exits(0);
+    run.says("/= 2) {\n+        __syncthreads();\n         if (t < half)")
+        .says("this is done at 7 places of the PTX")
+        .says("the change of the source is the one above");
+    // The change of the line would change the other instance too.
+    folder
+        .weft_with(&["repair", "unrolled.ptx", "--block=256", "--kernel=sum<float>", "--write"])
+        .exits(100)
+        .says("no change of the source is shown");
+    assert_eq!(read(), source);
+    folder.weft("repair unrolled.ptx --block 256 --write --allow-dirty").exits(0);
+    assert_eq!(read(), source.replace("        if", "        __syncthreads();\n        if"));
+}
+
+#[test]
+fn a_copy_of_a_line_without_a_barrier_beside_it_leaves_the_source_as_it_is() {
+    let [source, ptx] = UNROLLED;
+    let apart = "bar.sync \t0;\n\tld.shared.u8 \t%rd2, [%r3];";
+    assert!(ptx.contains("bar.sync \t0;"));
+    let ptx = ptx.replace("bar.sync \t0;", apart);
+    let folder = Folder::new("repair-apart").with("unrolled.ptx", ptx).with("unrolled.cu", source);
+    folder
+        .weft("repair unrolled.ptx --block 256")
+        .exits(0)
+        .says("2 mended")
+        .says("no change of the source is shown");
+}

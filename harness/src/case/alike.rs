@@ -1,12 +1,15 @@
 //! Puts findings with the same cause together: one missing barrier in an unrolled loop of a template is one finding to a
 //! reader, however many pairs of instructions race for want of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use rayon::prelude::*;
 use weft_core::finding::{Cause, Finding, Report};
 
 use super::Job;
+use super::remedy::remedy;
 
 /// The findings of some jobs, put together by their causes.
 #[derive(Debug, Default)]
@@ -19,7 +22,8 @@ pub struct Causes {
 /// The findings of a job that stand for all with their causes.
 #[derive(Debug, Default)]
 pub struct FirstFindings {
-    /// One finding of each cause that no job before has, those with the most alike first. A note counts the others.
+    /// One finding of each cause that no job before has, those with the most alike first. A note counts the others. The
+    /// help of the first says which barriers make the kernel clean, if that was found quickly.
     pub findings: Vec<Finding>,
     /// The number of findings whose causes a job before has.
     pub told_before: usize,
@@ -45,28 +49,42 @@ impl Causes {
         }
     }
 
-    /// Returns the findings that the job at `index` of `jobs`, which are those of [`Causes::of`], is the first to have.
-    pub fn first(&self, jobs: &[&Job], index: usize) -> FirstFindings {
+    /// Returns for each of `jobs`, which are those of [`Causes::of`], the findings that it is the first to have.
+    pub fn first(&self, jobs: &[&Job]) -> Vec<FirstFindings> {
+        (0..jobs.len()).into_par_iter().map(|index| self.first_of(jobs, index)).collect()
+    }
+
+    fn first_of(&self, jobs: &[&Job], index: usize) -> FirstFindings {
         let job = jobs[index];
         let told = job.outcome().remaining().into_iter().flat_map(Report::told);
         let mut first = FirstFindings::default();
         let mut counted: Vec<(usize, Finding)> = Vec::new();
-        let mut seen = Vec::new();
+        let mut seen = BTreeSet::new();
         for finding in told {
             let cause = key(job, finding);
             let having = self.jobs.get(&cause).map(Vec::as_slice).unwrap_or_default();
             if having.first().is_none_or(|(first, _)| *first != index) {
                 first.told_before += 1;
-            } else if !seen.contains(&cause) {
-                seen.push(cause);
+            } else if seen.insert(cause) {
                 let all: usize = having.iter().map(|(_, count)| count).sum();
                 counted.push((all, noted(finding, having, jobs)));
             }
         }
         counted.sort_by_key(|(all, _)| std::cmp::Reverse(*all));
         first.findings = counted.into_iter().map(|(_, finding)| finding).collect();
+        if let Some(finding) = first.findings.first_mut()
+            && let Some(remedy) = remedy(&launches(jobs, job))
+        {
+            finding.help = Some(remedy);
+        }
         first
     }
+}
+
+/// Returns the jobs of the same kernel.
+fn launches<'j>(jobs: &[&'j Job], job: &Job) -> Vec<&'j Job> {
+    let is_same = |own: &&&Job| Arc::ptr_eq(&own.module, &job.module) && own.kernel == job.kernel;
+    jobs.iter().filter(is_same).copied().collect()
 }
 
 /// Returns the cause of a finding, with the folder in which the names of its files are meant: that of the package, or, if
@@ -106,14 +124,15 @@ fn noted(finding: &Finding, having: &[(usize, usize)], jobs: &[&Job]) -> Finding
 
 /// Returns one finding of each cause in one kernel, with the number of the others, those with the most alike first.
 pub fn alike<'f>(findings: impl Iterator<Item = &'f Finding>) -> Vec<(&'f Finding, usize)> {
-    let mut causes: Vec<(Cause, &Finding, usize)> = Vec::new();
+    let mut places: BTreeMap<Cause, usize> = BTreeMap::new();
+    let mut causes: Vec<(&Finding, usize)> = Vec::new();
     for finding in findings {
-        let cause = Cause::of(finding, "");
-        match causes.iter_mut().find(|(known, ..)| *known == cause) {
-            Some((.., others)) => *others += 1,
-            None => causes.push((cause, finding, 0)),
+        let place = *places.entry(Cause::of(finding, "")).or_insert(causes.len());
+        match causes.get_mut(place) {
+            Some((_, others)) => *others += 1,
+            None => causes.push((finding, 0)),
         }
     }
-    causes.sort_by_key(|(.., others)| std::cmp::Reverse(*others));
-    causes.into_iter().map(|(_, finding, others)| (finding, others)).collect()
+    causes.sort_by_key(|(_, others)| std::cmp::Reverse(*others));
+    causes
 }

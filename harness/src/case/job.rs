@@ -221,16 +221,15 @@ impl Job {
         assert!(module.errors.is_empty(), "a mutant is PTX: {}", mutant.replacement);
         // Only what is clean is of interest, so nothing is gained by inputs for what is open.
         let options = Options { witness: 0, ..self.launch.options };
-        self.changed(&module, options)
+        self.changed(&module, &Launch { options, ..self.launch.clone() })
     }
 
-    /// Checks the kernel in a changed module under the job's launch with other options, and returns the report without the
-    /// findings that an `allow` accepts.
-    pub fn changed(&self, module: &Module, options: Options) -> Result<Report, JobError> {
+    /// Checks the kernel in a changed module under a launch like the job's, and returns the report without the findings
+    /// that an `allow` accepts.
+    pub fn changed(&self, module: &Module, launch: &Launch) -> Result<Report, JobError> {
         let report = guarded(&format!("a changed form of {}", self.subject()), || {
             let kernel = module.kernel(&self.kernel.mangled).expect("a change keeps the kernel");
-            let launch = Launch { options, ..self.launch.clone() };
-            self.checker.check(module, kernel, &launch)
+            self.checker.check(module, kernel, launch)
         })?;
         let report = report.map_err(|error| self.misfit(error))?;
         let outcome = Outcome::new(Ok(report), self);

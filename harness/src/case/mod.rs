@@ -8,6 +8,7 @@ mod job;
 mod outcome;
 mod package;
 mod plan;
+mod remedy;
 mod repair;
 mod standing;
 mod surroundings;

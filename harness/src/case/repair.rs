@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 use weft_core::finding::Report;
-use weft_core::launch::{BarrierDivergence, Options};
+use weft_core::launch::{BarrierDivergence, Launch, Options};
 use weft_core::ptx::Module;
 use weft_core::repair::{self, Aim, Costs, KernelRepair, RepairRequest, Uniformity};
 
@@ -16,10 +16,20 @@ use super::{Job, JobError};
 /// A launch that does not fit the kernel, or a failure of the checker. No jobs: the kernel is clean.
 pub fn repaired(
     jobs: &[&Job],
-    aim: Aim,
-    costs: Costs,
+    aim: (Aim, Costs),
     most_checks: usize,
     is_source: &dyn Fn(&str) -> bool,
+) -> Result<KernelRepair, JobError> {
+    repaired_with(jobs, aim, most_checks, is_source, &|_, launch| launch)
+}
+
+/// Like [`repaired`], under launches that `launch` makes of those of the jobs.
+pub(super) fn repaired_with(
+    jobs: &[&Job],
+    (aim, costs): (Aim, Costs),
+    most_checks: usize,
+    is_source: &dyn Fn(&str) -> bool,
+    launch: &(dyn Fn(&Job, Launch) -> Launch + Sync),
 ) -> Result<KernelRepair, JobError> {
     let Some(first) = jobs.first() else {
         let outcome = repair::RepairOutcome::Unchanged { is_least: true };
@@ -31,7 +41,11 @@ pub fn repaired(
     let (module, kernel) = (&*first.module, first.kernel.mangled.as_str());
     let request = RepairRequest { module, kernel, aim, costs, most_checks, is_source };
     let mut check = |changed: &Module, uniformity| -> Result<Vec<Report>, JobError> {
-        jobs.par_iter().map(|job| job.changed(changed, options(job, uniformity))).collect()
+        let check = |job: &&Job| {
+            let own = Launch { options: options(job, uniformity), ..job.launch.clone() };
+            job.changed(changed, &launch(job, own))
+        };
+        jobs.par_iter().map(check).collect()
     };
     guarded(&format!("the repair of {}", first.short_name()), || {
         repair::repair(&request, &mut check)

@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
-use weft_core::finding::{Check, Verdict};
+use weft_core::finding::{Check, Finding, Verdict};
 
+use super::remedy::remedy;
 use super::{Job, Surroundings, alike, dead_allows};
 use crate::config::Allow;
 use crate::render::human;
@@ -80,8 +81,11 @@ pub fn failure(job: &Job, check: Check, color: bool) -> Option<String> {
     let surroundings = Surroundings::of(job);
     let context = surroundings.context(color);
     let mut message = String::new();
+    let mut remedy = remedy(&[job]);
     for (finding, others) in alike(report.findings_of(check)) {
-        message.push_str(&human::finding(context, finding));
+        let help = remedy.take().or_else(|| finding.help.clone());
+        let finding = Finding { help, ..finding.clone() };
+        message.push_str(&human::finding(context, &finding));
         if others > 0 {
             let _ = writeln!(message, "   = note: {others} more alike in this kernel");
         }

@@ -17,7 +17,7 @@ impl BarrierKind {
     }
 
     /// Returns the barrier in words: as the source of `site` calls it, else as PTX.
-    fn name(self, site: &Site) -> String {
+    pub fn name(self, site: &Site) -> String {
         let call = site.source.first().and_then(|line| self.call(&line.file));
         format!("`{}`", call.unwrap_or_else(|| self.ptx().trim_end_matches(';')))
     }

@@ -1,11 +1,11 @@
 //! The barriers that a kernel has.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::kind::BarrierKind;
 use super::request::Aim;
 use crate::explain::site_at;
-use crate::finding::{self, Site, SourceLine};
+use crate::finding::{self, Site};
 use crate::flow::{self, Instr, Operand, Place, Program};
 use crate::ptx::isa::Effect;
 use crate::ptx::{Function, Module, Span};
@@ -89,35 +89,7 @@ pub fn barriers(module: &Module, kernel: &Function) -> Vec<Barrier> {
     program.places.iter().filter_map(barrier).collect()
 }
 
-/// How many instructions of a module come from each line of its sources: loops are unrolled, functions inlined and templates
-/// instantiated. Kernels that do not link are left out.
-#[derive(Clone, Debug, Default)]
-pub struct SourceCopies(BTreeMap<(SourceLine, String), BTreeSet<Span>>);
-
-impl SourceCopies {
-    /// Counts the instructions of all kernels of a module.
-    pub fn of(module: &Module) -> Self {
-        let mut found = Self::default();
-        for kernel in module.kernels() {
-            let Ok(program) = flow::build(module, kernel) else { continue };
-            for place in &program.places {
-                let word = first_word(module.mnemonic_in(place.span));
-                for line in site_at(module, finding::Role::Here, place, String::new()).source {
-                    found.0.entry((line, word.to_owned())).or_default().insert(place.span);
-                }
-            }
-        }
-        found
-    }
-
-    /// Returns the number of instructions of a line whose mnemonics begin with the same word as `mnemonic`: copies of an
-    /// access might be of other state spaces.
-    pub fn count(&self, line: &SourceLine, mnemonic: &str) -> usize {
-        let key = (line.clone(), first_word(mnemonic).to_owned());
-        self.0.get(&key).map_or(0, BTreeSet::len)
-    }
-}
-
-fn first_word(mnemonic: &str) -> &str {
+/// Returns the operation without its modifiers.
+pub(super) fn first_word(mnemonic: &str) -> &str {
     mnemonic.split('.').next().unwrap_or("")
 }

@@ -10,6 +10,7 @@
 //! Points whose barrier the check finds fault with are left out.
 
 mod advice;
+mod copies;
 mod costs;
 mod cuts;
 mod existing;
@@ -25,8 +26,9 @@ mod request;
 mod search;
 mod space;
 
+pub use copies::SourceCopies;
 pub use costs::{Cost, Costs};
-pub use existing::{Barrier, SourceCopies, barriers};
+pub use existing::{Barrier, barriers};
 pub use kind::BarrierKind;
 pub use outcome::{Action, Change, KernelRepair, Mend, Obstacle, RepairOutcome, Side};
 pub use patch::{Edit, edited};

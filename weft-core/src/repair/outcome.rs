@@ -87,6 +87,16 @@ pub enum Side {
     After,
 }
 
+impl Side {
+    /// The preposition.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Before => "before",
+            Self::After => "after",
+        }
+    }
+}
+
 /// Why a kernel cannot be repaired by barriers.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Obstacle {

@@ -110,7 +110,7 @@ fn is_of_call(module: &Module, span: Span) -> bool {
 }
 
 /// Returns the blocks of a program in runs without a branch: a block that ends with a barrier continues in the next one.
-fn chains(program: &Program) -> Vec<Vec<BlockId>> {
+pub(super) fn chains(program: &Program) -> Vec<Vec<BlockId>> {
     let mut predecessors = vec![0; program.blocks.len()];
     for block in &program.blocks {
         block.terminator.successors().iter().for_each(|next| predecessors[next.index()] += 1);
@@ -129,7 +129,7 @@ fn chains(program: &Program) -> Vec<Vec<BlockId>> {
 }
 
 /// Returns the instructions of a block in the order of their execution, its branch last.
-fn spans(program: &Program, block: BlockId) -> Vec<Span> {
+pub(super) fn spans(program: &Program, block: BlockId) -> Vec<Span> {
     let mut spans: Vec<Span> =
         program.instructions(block).map(|(pc, _)| program.place(pc).span).collect();
     let own = &program.blocks[block.index()];

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::costs::{Cost, Costs, Nesting, Nestings};
 use super::cuts::Cuts;
-use super::existing::{existing, has_partial};
+use super::existing::{existing, first_word, has_partial};
 use super::kind::BarrierKind;
 use super::patch::{BarrierPlacement, Patched, patched};
 use super::placement_report::{PlacementReport, RacingPair};
@@ -201,7 +201,8 @@ pub(super) fn link(module: &Module, kernel: &str) -> Program {
     flow::build(module, kernel).expect("a kernel that was checked links")
 }
 
-/// What the copies of a point have in common: the line, the side, the instruction, and the loops and conditions around it.
+/// What the copies of a point have in common: the line, the side, the first word of the instruction, and the loops and
+/// conditions around it. The rest of an instruction can differ: compilers compare with zero in the last copy of a loop.
 type PointKey<'p> = (&'p SourceLine, u8, &'p str, Nesting);
 
 /// Returns for each point the first one that is a copy of the same place in the source.
@@ -220,9 +221,9 @@ fn leaders(
             Anchor::At(_, BarrierKind::Cta) => 2,
             Anchor::At(_, BarrierKind::Warp) => 3,
         };
-        let mnemonic = module.mnemonic_in(point.anchor.span());
+        let word = first_word(module.mnemonic_in(point.anchor.span()));
         let own = PointId(at);
-        let key = line.as_ref().map(|line| (line, side, mnemonic, *nesting));
+        let key = line.as_ref().map(|line| (line, side, word, *nesting));
         leaders.push(key.map_or(own, |key| *first.entry(key).or_insert(own)));
     }
     leaders

@@ -21,7 +21,8 @@ fn line(context: ReportContext<'_>, site: Option<&Site>, code: &str, message: &s
     format!("{place}: {code}: {} [{}]", escape(message), escape(context.name))
 }
 
-fn place(context: ReportContext<'_>, site: &Site) -> String {
+/// Returns the place of a site: line and column of the source if that is known, otherwise of the PTX.
+pub fn place(context: ReportContext<'_>, site: &Site) -> String {
     match site.source.first() {
         Some(line) => {
             let path = context.path(&line.file);

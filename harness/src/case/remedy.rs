@@ -1,0 +1,81 @@
+//! The barriers with which a racing kernel is clean, as the help of its first finding: a reader who inserts them need not
+//! read the other findings.
+
+use weft_core::finding::{Class, Code, Finding, Report};
+use weft_core::launch::{Dimensions, Launch, Limit};
+use weft_core::repair::{Action, Aim, Change, Costs, Mend, RepairOutcome};
+
+use super::repair::repaired_with;
+use super::{Job, Surroundings};
+use crate::render::short;
+
+/// The most placements of barriers that are checked: most kernels lack one barrier, which two or three checks find.
+const CHECKS: usize = 24;
+
+/// The most instructions, counted once per warp, of a kernel that is checked so often beside its own check.
+const INSTRUCTIONS: u64 = 100_000;
+
+/// Returns what to insert, and where, so that a kernel is clean under its launches; `None` if barriers do not suffice, if
+/// another kind of finding is told, or if the kernel is too large to be checked again and again. `jobs`: the launches of
+/// one kernel. Runs jobs that have not run yet.
+pub(super) fn remedy(jobs: &[&Job]) -> Option<String> {
+    let first = jobs.first()?;
+    let mut reports = jobs.iter().map(|job| job.outcome().remaining());
+    let is_small = |report: &Report| report.stats.warp_instructions <= INSTRUCTIONS;
+    if !reports.all(|report| report.is_some_and(|report| is_small(report) && is_of_races(report))) {
+        return None;
+    }
+    let sources = Surroundings::of(first).sources;
+    let is_source = |file: &str| sources.path(file).is_some();
+    let repair =
+        repaired_with(jobs, (Aim::Insert, Costs::default()), CHECKS, &is_source, &as_checked);
+    match repair.ok()?.outcome {
+        RepairOutcome::Mended(mend) => sentence(first, &mend, jobs.len()),
+        _ => None,
+    }
+}
+
+/// Whether all findings are races that barriers might remove, and there is one.
+fn is_of_races(report: &Report) -> bool {
+    let is_race = |finding: &Finding| {
+        let is_within_ctas = finding.pairs.is_some_and(|pairs| pairs.between_ctas == 0);
+        finding.code.class() == Class::Defect && is_within_ctas
+    };
+    let mut told = report.told().filter(|own| own.code.class() != Class::Warning).peekable();
+    told.peek().is_some() && told.all(|own| own.code != Code::BenignRace && is_race(own))
+}
+
+/// Returns the launch that was checked, with little work allowed.
+fn as_checked(job: &Job, launch: Launch) -> Launch {
+    let used = job.outcome().remaining().map(|report| (report.grid, report.stats));
+    let Some((grid, stats)) = used else { return launch };
+    let instructions = (stats.warp_instructions * 16 + 10_000).min(launch.limit.instructions);
+    Launch {
+        grid: launch.grid.or(Some(Dimensions::Is(grid))),
+        limit: Limit { instructions, ..launch.limit },
+        ..launch
+    }
+}
+
+/// Returns what to insert in one sentence; `None` if that is not all that has to change.
+fn sentence(job: &Job, mend: &Mend, launches: usize) -> Option<String> {
+    let surroundings = Surroundings::of(job);
+    let context = surroundings.context(false);
+    let part = |change: &Change| match change.action {
+        Action::Insert(kind, side) => {
+            let place = short::place(context, &change.site);
+            Some(format!("{} {} {place}", kind.name(&change.site), side.name()))
+        }
+        Action::Remove | Action::Replace(_) => None,
+    };
+    let parts = mend.changes.iter().map(part).collect::<Option<Vec<_>>>()?;
+    let them = if parts.len() == 1 { "it" } else { "them" };
+    let clean = match launches {
+        1 => "the kernel is clean",
+        _ => "all launches of the kernel are clean",
+    };
+    Some(format!(
+        "insert {}: with {them}, {clean}; `cargo weft repair` shows the change",
+        parts.join(" and ")
+    ))
+}

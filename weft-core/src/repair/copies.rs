@@ -1,0 +1,66 @@
+//! Counts the copies that the compiler makes of a source line.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::existing::{existing, first_word};
+use super::kind::BarrierKind;
+use super::points::{chains, spans};
+use super::request::Aim;
+use crate::explain::site_at;
+use crate::finding::{Role, SourceLine};
+use crate::flow::{self, Instr, Program};
+use crate::ptx::isa::Effect;
+use crate::ptx::{Module, Span};
+
+/// How many instructions of a module come from each line of its sources: loops are unrolled, functions inlined and templates
+/// instantiated. Instructions beside a barrier of the whole cta are not counted: a second barrier there changes nothing.
+/// Kernels that do not link are left out.
+#[derive(Clone, Debug, Default)]
+pub struct SourceCopies(BTreeMap<(SourceLine, String), BTreeSet<Span>>);
+
+impl SourceCopies {
+    /// Counts the instructions of all kernels of a module.
+    pub fn of(module: &Module) -> Self {
+        let mut found = Self::default();
+        for kernel in module.kernels() {
+            let Ok(program) = flow::build(module, kernel) else { continue };
+            let apart = apart_from_barriers(&program);
+            for place in program.places.iter().filter(|place| apart.contains(&place.span)) {
+                let word = first_word(module.mnemonic_in(place.span));
+                for line in site_at(module, Role::Here, place, String::new()).source {
+                    found.0.entry((line, word.to_owned())).or_default().insert(place.span);
+                }
+            }
+        }
+        found
+    }
+
+    /// Returns the number of instructions of a line whose mnemonics begin with the same word as `mnemonic`: copies of an
+    /// access might be of other state spaces.
+    pub fn count(&self, line: &SourceLine, mnemonic: &str) -> usize {
+        let key = (line.clone(), first_word(mnemonic).to_owned());
+        self.0.get(&key).map_or(0, BTreeSet::len)
+    }
+}
+
+/// Returns the instructions of a program without those between which and a barrier of the whole cta there are neither
+/// accesses nor branches. An instruction of a function that is linked in several times is left out if that holds of all its
+/// copies.
+fn apart_from_barriers(program: &Program) -> BTreeSet<Span> {
+    let barriers = existing(program, Aim::Minimize);
+    let is_barrier =
+        |span: &Span| barriers.get(span).is_some_and(|own| own.kind == BarrierKind::Cta);
+    let has_effect = |instr: &&Instr| {
+        !matches!(instr.effect(), Effect::Compute | Effect::Opaque | Effect::Nothing)
+    };
+    let with_effect = program.code.iter().filter(has_effect);
+    let with_effect = with_effect.map(|instr| program.places[instr.place.0 as usize].span);
+    let mut apart: BTreeSet<Span> = with_effect.filter(|span| !is_barrier(span)).collect();
+    let ends = apart.clone();
+    for chain in chains(program) {
+        let all: Vec<Span> = chain.iter().flat_map(|block| spans(program, *block)).collect();
+        let runs = all.split(|span| ends.contains(span));
+        apart.extend(runs.filter(|run| !run.iter().any(is_barrier)).flatten());
+    }
+    apart
+}
