@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use weft_core::BlockSource;
 use weft_core::ptx::{Module, Statement};
 use weft_core::report::escape;
 use weft_harness::case::{self, Checker, Job, Package, PlanError};
@@ -70,7 +71,7 @@ pub(crate) fn run(selection: &Selection, printer: &mut Printer) -> Result<Exit, 
         is_good = false;
     }
     let verdict = if is_good {
-        "every kernel that was found is checked"
+        "`cargo weft` checks every kernel that was found"
     } else {
         "something is not checked: see above"
     };
@@ -105,6 +106,8 @@ fn examined(package: &BuiltPackage) -> (usize, Vec<Observation>) {
     let kernels = match case::plan_with(&own, &Checker::default()) {
         Ok(jobs) => {
             lines.extend(files(&jobs));
+            lines.extend(without_block(&jobs));
+            lines.extend(skipped(&jobs));
             let mut names: Vec<_> = jobs
                 .iter()
                 .filter(|job| !job.is_unread())
@@ -162,6 +165,29 @@ fn file(job: &Job) -> Vec<Observation> {
         lines.push((Grade::Note, format!("{name}: compiled for a debugger: {advice}")));
     }
     lines
+}
+
+/// Returns what is said of kernels whose block nobody states.
+fn without_block(jobs: &[Job]) -> Option<Observation> {
+    let is_known =
+        |job: &Job| job.known_block().is_some_and(|own| own.source != BlockSource::Guessed);
+    let own = jobs.iter().filter(|job| !job.is_left_out());
+    let without: Vec<&Job> = own.filter(|job| !is_known(job)).collect();
+    let first = without.first()?;
+    let whose = match without.len() {
+        1 => format!("1 kernel ({})", first.title),
+        count => format!("{count} kernels (such as {})", first.title),
+    };
+    let advice = "without one, a kernel is proved for every launch, or its verdict is open; state `block` in weft.toml";
+    Some((Grade::Note, format!("nobody states the block of {whose}: {advice}")))
+}
+
+/// Returns what is said of kernels that the configuration leaves out.
+fn skipped(jobs: &[Job]) -> Option<Observation> {
+    let count = jobs.iter().filter(|job| job.skip.is_some()).count();
+    let what = if count == 1 { "1 launch".to_owned() } else { format!("{count} launches") };
+    (count > 0)
+        .then(|| (Grade::Note, format!("weft.toml skips {what}: what it skips is not checked")))
 }
 
 /// Whether a kernel of the module has `.loc` lines.

@@ -134,13 +134,16 @@ fn doctor_says_what_is_checked() {
         .says("ok      kernel.ptx: 4 kernels, with source lines")
         .says("note    no configuration")
         .says("note    `cargo test` does not run the checks")
-        .says("every kernel that was found is checked");
+        .says("note    nobody states the block of 4 kernels (such as ")
+        .says("`cargo weft` checks every kernel that was found");
     let debug = CLEAN.replace("sm_80", "sm_80, debug");
-    let folder = folder.with("kernel.ptx", debug).with("weft.toml", "[default]\nblock = 64\n");
-    folder
-        .weft("doctor")
-        .exits(0)
-        .says("ok      configuration in weft.toml")
+    let folder = folder
+        .with("kernel.ptx", debug)
+        .with("weft.toml", "[default]\nblock = 64\n[[kernel]]\nname = \"own\"\nskip = \"later\"\n");
+    let run = folder.weft("doctor").exits(0);
+    assert!(!run.out.contains("nobody states"), "{run:#?}");
+    run.says("ok      configuration in weft.toml")
+        .says("note    weft.toml skips 1 launch")
         .says("kernel.ptx: 1 kernel, without source lines: ")
         .says("compiled for a debugger");
     let folder = folder.with("weft.toml", "[default]\nblok = 64\n");
