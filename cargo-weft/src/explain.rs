@@ -1,21 +1,75 @@
-//! `cargo weft explain CODE`: prints what a finding code means.
+//! `cargo weft explain CODE`: prints the page about a finding code.
 
-use weft_core::finding::{Class, Code};
+use anstyle::Style;
+use weft_core::finding::Code;
 
 use crate::exit::{Exit, Failure};
 use crate::print::{Printer, wrap};
 
-/// Prints the explanation of a code, wrapped for a terminal.
+/// The width of a line in columns.
+const WIDTH: usize = 80;
+
+/// Prints the page about a code for a terminal: headings in bold, code indented, paragraphs wrapped.
 pub(crate) fn run(code: Code, printer: &mut Printer) -> Result<Exit, Failure> {
-    let class = match code.class() {
-        Class::Defect => "a defect",
-        Class::Open => "an open question",
-        Class::Warning => "a warning",
-    };
-    printer.line(&format!("{code} ({class}): {}", code.summary()))?;
-    printer.line("")?;
-    for line in wrap(code.explanation(), 80) {
-        printer.line(&line)?;
+    let heading = if printer.styled { Style::new().bold() } else { Style::new() };
+    for block in blocks(code.page()) {
+        match block {
+            Block::Heading(text) => printer.line(&format!("{heading}{text}{heading:#}\n"))?,
+            Block::Paragraph(text) => printer.line(&(wrap(&text, WIDTH).join("\n") + "\n"))?,
+            Block::Code(lines) => {
+                let indented = lines.iter().map(|line| format!("    {line}").trim_end().to_owned());
+                printer.line(&(indented.collect::<Vec<_>>().join("\n") + "\n"))?;
+            }
+        }
     }
     Ok(Exit::Clean)
+}
+
+/// A part of a page.
+#[derive(Debug, PartialEq, Eq)]
+enum Block<'t> {
+    Heading(&'t str),
+    Paragraph(String),
+    Code(Vec<&'t str>),
+}
+
+/// Returns the parts of a page, which is Markdown with headings, paragraphs and fenced code.
+fn blocks(page: &str) -> Vec<Block<'_>> {
+    let mut found = Vec::new();
+    let mut lines = page.lines();
+    while let Some(line) = lines.next() {
+        if line.starts_with("```") {
+            found.push(Block::Code(
+                lines.by_ref().take_while(|own| !own.starts_with("```")).collect(),
+            ));
+        } else if let Some(heading) = line.strip_prefix("## ").or_else(|| line.strip_prefix("# ")) {
+            found.push(Block::Heading(heading));
+        } else if !line.is_empty() {
+            let rest = lines.by_ref().take_while(|own| !own.is_empty());
+            let text = std::iter::once(line).chain(rest).collect::<Vec<_>>().join(" ");
+            found.push(Block::Paragraph(text));
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_headings_paragraphs_and_code() {
+        let page = "# a: b\n\nOne\ntwo.\n\n## C\n\n```cuda\nx;\n\n    y;\n```\n\nThree.\n";
+        let paragraph = |text: &str| Block::Paragraph(text.to_owned());
+        assert_eq!(
+            blocks(page),
+            [
+                Block::Heading("a: b"),
+                paragraph("One two."),
+                Block::Heading("C"),
+                Block::Code(vec!["x;", "", "    y;"]),
+                paragraph("Three."),
+            ]
+        );
+    }
 }

@@ -13,6 +13,7 @@ mod init;
 mod json;
 mod mutate;
 mod packages;
+mod pages;
 mod repair;
 mod report;
 mod schema;

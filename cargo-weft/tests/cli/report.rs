@@ -147,7 +147,7 @@ fn the_page_tells_every_verdict() {
     assert!(section(&document, "accepted").contains("a <b>hint</b> & no more"));
     assert!(section(&document, "skipped").contains("takes <i>long</i>"));
     assert!(section(&document, "unchecked").contains("bad.ptx:5:27: expected an operand"));
-    assert!(section(&document, "codes").contains("no chain of program order and barriers"));
+    assert!(section(&document, "codes").contains("no barrier orders the two."));
     let marks = document.descendants().filter(|node| node.has_tag_name("mark"));
     assert!(marks.map(text).any(|marked| marked == "ld.shared.u32 %r4, [%r3+4];"));
 }

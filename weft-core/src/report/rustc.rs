@@ -152,10 +152,7 @@ fn finding(checked: &Checked<'_>, finding: &Finding) -> Diagnostic {
     Diagnostic {
         message_type: "diagnostic",
         message: finding.message.clone(),
-        code: Some(DiagnosticCode {
-            code: finding.code.name(),
-            explanation: finding.code.explanation(),
-        }),
+        code: Some(DiagnosticCode { code: finding.code.name(), explanation: finding.code.page() }),
         level: match finding.code.class() {
             Class::Defect => "error",
             Class::Open => "warning",

@@ -93,7 +93,9 @@ impl<'a> PageView<'a> {
         Self {
             page,
             totals: totals(page),
-            codes: codes.map(|code| CodeView { code: *code, class: in_words(*code) }).collect(),
+            codes: codes
+                .map(|code| CodeView { code: *code, class: code.class().in_words() })
+                .collect(),
             count_of_details: kernels.iter().filter(|own| own.has_details()).count(),
             has_accepted: has(|own| !own.accepted.is_empty()),
             has_skipped: has(|own| own.skipped.is_some()),
@@ -224,14 +226,5 @@ fn word(code: Code) -> &'static str {
         Class::Defect => "defect",
         Class::Open => "open",
         Class::Warning => "warning",
-    }
-}
-
-/// Returns the class of a code as a part of a sentence.
-fn in_words(code: Code) -> &'static str {
-    match code.class() {
-        Class::Defect => "a defect",
-        Class::Open => "an open question",
-        Class::Warning => "a warning",
     }
 }

@@ -34,17 +34,16 @@ pub(super) fn notification(id: &'static str, what: &str) -> Descriptor {
 }
 
 fn rule(code: Code) -> Descriptor {
-    let (class, tag) = match code.class() {
-        Class::Defect => ("a defect", "defect"),
-        Class::Open => ("an open question", "open"),
-        Class::Warning => ("a warning", "warning"),
+    let tag = match code.class() {
+        Class::Defect => "defect",
+        Class::Open => "open",
+        Class::Warning => "warning",
     };
-    let help = format!("{code} ({class}): {}\n\n{}", code.summary(), code.explanation());
     Descriptor {
         id: code.name(),
         short_description: Message::new(code.summary()),
         full_description: Some(Message::new(code.explanation())),
-        help: Some(Message::new(help)),
+        help: Some(Message::new(code.page())),
         help_uri: Some(HELP),
         default_configuration: Some(Configuration { level: level(code) }),
         properties: Some(Properties { tags: vec!["gpu", tag] }),
