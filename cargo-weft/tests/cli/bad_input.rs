@@ -107,7 +107,8 @@ fn a_misspelt_configuration() {
 #[test]
 fn a_configuration_of_other_kernels() {
     let reduce = "[[kernel]]\nname = \"^reduce$\"\nblock = 64\n";
-    let manifest = "[package]\nname = \"dead-entry\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n";
+    let manifest =
+        "[package]\nname = \"dead-entry\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n";
     let folder = Folder::new("dead-entry")
         .with("clean.ptx", CLEAN)
         .with("race.ptx", RACE)

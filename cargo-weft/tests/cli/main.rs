@@ -20,3 +20,4 @@ mod schema;
 mod solver;
 mod support;
 mod surroundings;
+mod weft_toml;
