@@ -41,7 +41,7 @@ pub(crate) fn of(
     renderer.start(request.failed, printer)?;
     settle(&jobs, request.cache, |job, late| {
         if let Some(count) = late {
-            printer.progress(&waiting(job, count));
+            printer.note(&waiting(job, count));
             return Ok(());
         }
         if let Err(error) = &job.outcome().report {

@@ -325,6 +325,8 @@ pub(crate) struct Explain {
 pub(crate) enum Dump {
     /// The instructions of PTX, and what the checker does with each
     Isa(DumpIsa),
+    /// The keys of weft.toml, as a JSON Schema for editors
+    Schema,
 }
 
 /// Arguments of `cargo weft dump isa`.

@@ -43,7 +43,7 @@ pub(crate) fn run(selection: &Selection, printer: &mut Printer) -> Result<Exit, 
         let jobs: Vec<&Job> = jobs.iter().collect();
         in_order(&jobs, Job::outcome, |job, turn| match turn.late() {
             Some(count) => {
-                printer.progress(&account::waiting(job, count));
+                printer.note(&account::waiting(job, count));
                 Ok(())
             }
             None => Ok(()),

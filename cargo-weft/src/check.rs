@@ -34,10 +34,7 @@ fn checked(arguments: &CheckArgs, printer: &mut Printer) -> Result<Exit, Failure
         config: arguments.config.as_deref(),
         checker: &checker,
     };
-    let (jobs, failures) = files::jobs(files)?;
-    for failure in &failures {
-        printer.failure(failure);
-    }
+    let (jobs, failures) = files::jobs(files, printer)?;
     let failed: Vec<RunProblem> = failures.iter().map(|failure| problem(failure)).collect();
     let format = arguments.message_format;
     if failures.len() == arguments.files.len() {

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use regex::Regex;
 use weft_harness::case::{self, Checker, Job, Package, PlanError};
-use weft_harness::config::{Config, ConfigError};
+use weft_harness::config::{Config, ConfigError, DeadEntry};
 use weft_harness::discover::{DiscoverError, PtxFile};
 
+use crate::print::Printer;
 use crate::settings::{CommandSettings, NoParameter};
 
 /// Why files cannot be checked.
@@ -37,15 +38,25 @@ pub(crate) struct Files<'a> {
     pub(crate) checker: &'a Checker,
 }
 
-/// Returns the jobs of the selected kernels and launches, and the errors of files that cannot be read. There are no
-/// jobs if no file can be read.
-pub(crate) fn jobs(files: Files<'_>) -> Result<(Vec<Job>, Vec<DiscoverError>), RequestError> {
-    let config = files.config.map(Config::read).transpose()?;
+/// Returns the jobs of the selected kernels and launches, and the errors of files that cannot be read, which are printed.
+/// There are no jobs if no file can be read.
+pub(crate) fn jobs(
+    files: Files<'_>,
+    printer: &mut Printer,
+) -> Result<(Vec<Job>, Vec<DiscoverError>), RequestError> {
+    let config = files.config.map(Config::read).transpose()?.unwrap_or_default();
     let (found, failures) = read(files.paths);
+    for failure in &failures {
+        printer.failure(failure);
+    }
     if found.is_empty() {
         return Ok((Vec::new(), failures));
     }
-    let mut jobs = matching(plan(found, config, files.checker)?, files.kernel)?;
+    let all = plan(found, config.clone(), files.checker)?;
+    if let Some(note) = without_tables(&config, &all) {
+        printer.note(&note);
+    }
+    let mut jobs = matching(all, files.kernel)?;
     for job in &mut jobs {
         let names = job.parameters();
         if !job.is_unread() {
@@ -71,13 +82,9 @@ fn read(paths: &[PathBuf]) -> (Vec<PtxFile>, Vec<DiscoverError>) {
 }
 
 /// Plans the kernels of all files as one package with an empty name.
-fn plan(
-    files: Vec<PtxFile>,
-    config: Option<Config>,
-    checker: &Checker,
-) -> Result<Vec<Job>, RequestError> {
+fn plan(files: Vec<PtxFile>, config: Config, checker: &Checker) -> Result<Vec<Job>, RequestError> {
     let dir = env::current_dir().unwrap_or_default();
-    let package = Package::new("", dir, config.unwrap_or_default(), files);
+    let package = Package::new("", dir, config, files);
     case::plan_with(&package, checker).map_err(|error| match error {
         PlanError::NoKernels { files, .. } => RequestError::NoKernels { files },
         other => RequestError::Plan(other),
@@ -100,6 +107,27 @@ pub(crate) fn matching(jobs: Vec<Job>, pattern: Option<&Regex>) -> Result<Vec<Jo
     } else {
         Err(RequestError::NoMatch { pattern: pattern.clone(), kernels })
     }
+}
+
+/// Returns the note that no `[[kernel]]` table of a configuration is about these kernels; `None` if one is, or might be.
+fn without_tables(config: &Config, jobs: &[Job]) -> Option<String> {
+    /// The most tables that are listed.
+    const LISTED: usize = 5;
+    let kernels: Vec<_> = jobs.iter().map(|job| job.kernel.clone()).collect();
+    let dead = config.dead_entries(&kernels);
+    let is_one_meant = dead.len() < config.kernels.len() || jobs.iter().any(Job::is_unread);
+    if dead.is_empty() || is_one_meant {
+        return None;
+    }
+    let line = |own: &DeadEntry| format!("\n  {}: `{}`", own.place, own.pattern);
+    let mut lines: String = dead.iter().take(LISTED).map(line).collect();
+    if dead.len() > LISTED {
+        lines += &format!("\n  and {} more", dead.len() - LISTED);
+    }
+    Some(format!(
+        "no `[[kernel]]` table of the configuration matches a kernel of these files; {}{lines}",
+        dead[0].instead()
+    ))
 }
 
 fn known(kernels: &[String]) -> String {

@@ -53,7 +53,7 @@ fn account_of(
         let mutation = match turn {
             Turn::Done(mutation) => mutation,
             Turn::Late(count) => {
-                printer.progress(&account::waiting(job, count));
+                printer.note(&account::waiting(job, count));
                 return Ok(());
             }
         };

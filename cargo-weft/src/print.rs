@@ -76,8 +76,8 @@ impl Printer {
         }
     }
 
-    /// Writes a progress message to standard error; nothing with `--quiet`.
-    pub(crate) fn progress(&mut self, message: &str) {
+    /// Writes what is worth knowing, which changes no verdict, to standard error; nothing with `--quiet`.
+    pub(crate) fn note(&mut self, message: &str) {
         if self.verbosity != Verbosity::Quiet {
             self.tell("note", message, None);
         }

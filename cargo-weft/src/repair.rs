@@ -324,19 +324,19 @@ fn written(
         files.dedup_by(|one, other| Arc::ptr_eq(&one.module, &other.module));
         match files.as_slice() {
             [] => {
-                printer.progress(&format!("{} is not written: nothing changes", output.display()));
+                printer.note(&format!("{} is not written: nothing changes", output.display()));
             }
             [job] => {
                 let text = edited(job.module.text(), &edits_of(kernels, all, job));
                 write::write(output, None, &text)?;
-                printer.progress(&format!("wrote {}", output.display()));
+                printer.note(&format!("wrote {}", output.display()));
             }
             several => return Err(WriteError::SeveralFiles(several.len()).into()),
         }
     }
     for (path, (old, edits)) in &files {
         write::write(path, Some(old), &source::edited(old, edits))?;
-        printer.progress(&format!("changed {}: compile it and check again", path.display()));
+        printer.note(&format!("changed {}: compile it and check again", path.display()));
     }
     Ok(())
 }

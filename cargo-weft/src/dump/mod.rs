@@ -1,6 +1,7 @@
-//! `cargo weft dump`: prints the tables that the checker works with.
+//! `cargo weft dump`: prints the tables that the checker and the reader of `weft.toml` work with.
 
 mod isa;
+mod schema;
 
 use crate::arguments::Dump;
 use crate::exit::{Exit, Failure};
@@ -10,5 +11,6 @@ use crate::print::Printer;
 pub(crate) fn run(what: &Dump, printer: &mut Printer) -> Result<Exit, Failure> {
     match what {
         Dump::Isa(arguments) => isa::run(*arguments, printer),
+        Dump::Schema => schema::run(printer),
     }
 }

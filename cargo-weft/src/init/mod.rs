@@ -147,7 +147,7 @@ fn check(jobs: &[Job], target: &Path, printer: &mut Printer) -> Result<(), Failu
     let cache = Cache::open(target, None).ok();
     account::settle(&jobs, cache.as_ref(), |job, late| {
         if let Some(count) = late {
-            printer.progress(&account::waiting(job, count));
+            printer.note(&account::waiting(job, count));
         }
         Ok(())
     })?;

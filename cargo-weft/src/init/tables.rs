@@ -4,6 +4,7 @@ use regex::Regex;
 use weft_core::finding::{Code, Verdict};
 use weft_core::report::escape;
 use weft_harness::case::Job;
+use weft_harness::config::SCHEMA_URL;
 use weft_harness::name::KernelName;
 use weft_harness::render::Sources;
 use weft_harness::signature::Signatures;
@@ -20,7 +21,7 @@ const HEAD: &str = "\
 # Without a table, a kernel is proved for every launch and every argument, where possible. A table states what the host
 # launches. A line that begins with `#` has no effect; remove the `#` to use it. Sizes that are marked as guesses only show
 # the form: write those of your launches. Arguments that are not stated can have any value.
-# All keys: https://github.com/cargo-weft/cargo-weft#configuration-wefttoml
+# All keys: https://github.com/cargo-weft/cargo-weft/blob/main/docs/weft-toml.md
 ";
 
 /// A kernel and what is written for it.
@@ -40,7 +41,7 @@ struct KernelTable {
 /// Returns the text of a weft.toml for these kernels, which have been checked without a configuration. `saved`: patterns
 /// of PTX files that are saved in the package; `is_needed`: whether the kernels come from them.
 pub(super) fn text(jobs: &[Job], saved: &[String], is_needed: bool) -> String {
-    let mut text = HEAD.to_owned();
+    let mut text = format!("#:schema {SCHEMA_URL}\n{HEAD}");
     if !saved.is_empty() {
         let patterns: Vec<_> =
             saved.iter().map(|own| toml_edit::Value::from(own.as_str()).to_string()).collect();

@@ -1,7 +1,7 @@
 //! Tests with bad input of every kind: the binary exits with an exit code and a message that says what to do, and never
 //! panics.
 
-use crate::support::{CLEAN, Folder};
+use crate::support::{CLEAN, Folder, RACE};
 
 #[test]
 fn a_truncated_file() {
@@ -106,13 +106,36 @@ fn a_misspelt_configuration() {
 
 #[test]
 fn a_configuration_of_other_kernels() {
-    let toml = "[[kernel]]\nname = \"^reduce$\"\nblock = 64\n";
-    let folder = Folder::new("dead-entry").with("clean.ptx", CLEAN).with("weft.toml", toml);
+    let reduce = "[[kernel]]\nname = \"^reduce$\"\nblock = 64\n";
+    let manifest =
+        "[package]\nname = \"dead-entry\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n";
+    let folder = Folder::new("dead-entry")
+        .with("clean.ptx", CLEAN)
+        .with("race.ptx", RACE)
+        .with("weft.toml", format!("ptx = [\"clean.ptx\"]\n{reduce}"))
+        .with("Cargo.toml", manifest)
+        .with("src/lib.rs", "");
+    // Of a package all kernels are known.
+    folder
+        .weft("")
+        .exits(101)
+        .complains("weft.toml:3:1: no kernel of the package is called `^reduce$`");
+    let note =
+        "note: no `[[kernel]]` table of the configuration matches a kernel of these files; there";
     folder
         .weft("check clean.ptx --config weft.toml")
-        .exits(101)
-        .complains("weft.toml:2:")
-        .complains("`^reduce$`");
+        .exits(0)
+        .complains(&format!("{note} is `own_slot`\n  weft.toml:3:1: `^reduce$`\n"));
+    let quiet = folder.weft("check clean.ptx --config weft.toml --quiet").exits(0);
+    assert_eq!(quiet.err, "");
+    // One table that matches a kernel of the files is enough, whether or not `--kernel` selects it.
+    let races = format!("{reduce}[[kernel]]\nname = \"neighbours\"\nblock = 64\n");
+    let folder = folder.with("weft.toml", races);
+    folder.weft("check clean.ptx --config weft.toml").exits(0).complains("`neighbours`");
+    for rest in ["", " --kernel own_slot"] {
+        let run = folder.weft(&format!("check clean.ptx race.ptx --config weft.toml{rest}"));
+        assert_eq!(run.exits(if rest.is_empty() { 100 } else { 0 }).err, "");
+    }
 }
 
 #[test]

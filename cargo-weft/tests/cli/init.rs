@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use weft_harness::config::SCHEMA_URL;
+
 use crate::packages::package;
 use crate::support::{CLEAN, Folder, RACE};
 
@@ -90,7 +92,7 @@ fn nothing_that_is_there_is_overwritten() {
     let folder = package("init-again", CLEAN);
     let manifest = read(&folder, "Cargo.toml");
     let dry = folder.weft("init --dry-run").exits(0);
-    dry.says("---- weft.toml would be ----\n# What `cargo weft`")
+    dry.says(&format!("---- weft.toml would be ----\n#:schema {SCHEMA_URL}\n# What `cargo weft`"))
         .says("---- tests/weft.rs would be ----\nweft_harness::main!();")
         .says("+weft-harness = { git = ")
         .says("  cargo weft init\n");

@@ -21,3 +21,4 @@ mod schema;
 mod solver;
 mod support;
 mod surroundings;
+mod weft_toml;

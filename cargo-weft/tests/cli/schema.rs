@@ -15,6 +15,11 @@ pub(crate) fn assert_valid(schema: &Value, value: &Value) {
     assert!(result.is_ok(), "{result:?}\nin {value:#}");
 }
 
+/// Whether the value is valid.
+pub(crate) fn is_valid(schema: &Value, value: &Value) -> bool {
+    check(schema, schema, value, "").is_ok()
+}
+
 /// Returns the first thing that is wrong with `value`, which is at `path`.
 fn check(root: &Value, schema: &Value, value: &Value, path: &str) -> Result<(), String> {
     for (keyword, rule) in schema.as_object().expect("a schema is an object") {
@@ -52,10 +57,18 @@ fn keyword_holds(
             }),
         },
         "enum" => list().contains(value),
+        "const" => rule == value,
+        "allOf" => list().iter().all(matches),
         "anyOf" => list().iter().any(matches),
         "oneOf" => list().iter().filter(|schema| matches(schema)).count() == 1,
         "minimum" => value.as_f64().is_none_or(|number| Some(number) >= rule.as_f64()),
         "maximum" => value.as_f64().is_none_or(|number| Some(number) <= rule.as_f64()),
+        "minProperties" => {
+            value.as_object().is_none_or(|all| Some(all.len() as u64) >= rule.as_u64())
+        }
+        "maxProperties" => {
+            value.as_object().is_none_or(|all| Some(all.len() as u64) <= rule.as_u64())
+        }
         "minItems" => items.is_none_or(|items| Some(items.len() as u64) >= rule.as_u64()),
         "maxItems" => items.is_none_or(|items| Some(items.len() as u64) <= rule.as_u64()),
         "uniqueItems" => items.is_none_or(|items| {
@@ -67,14 +80,16 @@ fn keyword_holds(
         }
         "items" => {
             for (at, item) in items.into_iter().flatten().enumerate() {
-                check(root, rule, item, &format!("{path}/{at}"))?;
+                // A list has a schema for each place.
+                let rule = rule.as_array().map_or(Some(rule), |rules| rules.get(at));
+                rule.map_or(Ok(()), |rule| check(root, rule, item, &format!("{path}/{at}")))?;
             }
             true
         }
         "required" => value.as_object().is_none_or(|object| {
             list().iter().filter_map(Value::as_str).all(|name| object.contains_key(name))
         }),
-        "properties" | "additionalProperties" => {
+        "properties" | "patternProperties" | "additionalProperties" => {
             check_properties(root, schema, (keyword, rule), value, path)?;
             true
         }
@@ -91,13 +106,23 @@ fn check_properties(
 ) -> Result<(), String> {
     for (name, own) in value.as_object().into_iter().flatten() {
         let listed = schema.get("properties").and_then(|all| all.get(name));
+        let patterns = schema.get("patternProperties").and_then(Value::as_object);
+        let matching = patterns
+            .into_iter()
+            .flatten()
+            .find(|(pattern, _)| Regex::new(pattern).expect("a pattern").is_match(name));
+        let matching = matching.map(|(_, rule)| rule);
         let path = format!("{path}/{name}");
-        match (keyword, listed) {
-            ("properties", Some(rule)) => check(root, rule, own, &path)?,
-            ("additionalProperties", None) if *rule == false => {
+        match (keyword, listed, matching) {
+            ("properties", Some(rule), _) | ("patternProperties", _, Some(rule)) => {
+                check(root, rule, own, &path)?;
+            }
+            ("additionalProperties", None, None) if *rule == false => {
                 return Err(format!("`{path}` is not in the schema"));
             }
-            ("additionalProperties", None) if rule.is_object() => check(root, rule, own, &path)?,
+            ("additionalProperties", None, None) if rule.is_object() => {
+                check(root, rule, own, &path)?
+            }
             _ => {}
         }
     }
@@ -122,13 +147,11 @@ fn what_is_wrong_is_found() {
     let schema = serde_json::json!({
         "type": "object", "required": ["a"], "additionalProperties": false,
         "properties": {"a": {"type": ["integer", "null"], "minimum": 1}, "b": {"items": {"$ref": "#/definitions/t"}}},
-        "definitions": {"t": {"enum": ["x", "y"]}},
+        "definitions": {"t": {"enum": ["x", "y"]}}, "maxProperties": 3,
+        "patternProperties": {"^p": {"allOf": [{"const": 1}]}, "^q": {"items": [{"const": 1}], "minItems": 1}},
     });
-    let is_valid = |text: &str| {
-        let value = serde_json::from_str(text).expect("it is JSON");
-        check(&schema, &schema, &value, "").is_ok()
-    };
-    assert!(is_valid(r#"{"a": 1, "b": ["x"]}"#) && is_valid(r#"{"a": null}"#));
+    let is_valid = |text: &str| is_valid(&schema, &serde_json::from_str(text).expect("it is JSON"));
+    assert!(is_valid(r#"{"a": 1, "b": ["x"], "p": 1}"#) && is_valid(r#"{"a": null, "q": [1, 2]}"#));
     for wrong in [
         "1",
         "{}",
@@ -136,6 +159,10 @@ fn what_is_wrong_is_found() {
         r#"{"a": "1"}"#,
         r#"{"a": 1, "b": ["z"]}"#,
         r#"{"a": 1, "c": 1}"#,
+        r#"{"a": 1, "p": 2}"#,
+        r#"{"a": 1, "q": [2, 1]}"#,
+        r#"{"a": 1, "q": []}"#,
+        r#"{"a": 1, "b": [], "p1": 1, "p2": 1}"#,
     ] {
         assert!(!is_valid(wrong), "{wrong}");
     }

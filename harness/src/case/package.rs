@@ -13,7 +13,7 @@ use crate::discover::{self, DiscoverError, PtxFile};
 /// The unit of checking: case names, file patterns and `[[kernel]]` tables refer to one package.
 #[derive(Clone, Debug)]
 pub struct Package {
-    /// The name of the package, which is the first part of its cases' names.
+    /// The name of the package, which is the first part of its cases' names; empty for files without a package.
     pub name: String,
     /// The directory of the package, in which source files are looked up.
     pub dir: PathBuf,

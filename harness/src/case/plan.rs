@@ -43,13 +43,14 @@ pub enum PlanError {
         /// Its PTX files.
         files: String,
     },
-    /// `[[kernel]]` tables and findings of the baseline that match no kernel.
+    /// `[[kernel]]` tables that match no kernel of a package.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
     DeadEntries(Vec<DeadEntry>),
 }
 
 /// Returns the jobs of a package, at least one, in the order of files, kernels and launches. A file that cannot be read
-/// gives a job that fails.
+/// gives a job that fails. A package without a name stands for some files of which the configuration might say more than
+/// about these: tables that match none of their kernels are no error.
 pub fn plan(package: &Package) -> Result<Vec<Job>, PlanError> {
     plan_with(package, &Checker::default())
 }
@@ -80,12 +81,12 @@ pub fn plan_with(package: &Package, checker: &Checker) -> Result<Vec<Job>, PlanE
             package.files.iter().map(|file| file.display.as_str()).collect::<Vec<_>>().join(", ");
         return Err(PlanError::NoKernels { package: package.name.clone(), files });
     }
-    let dead = package.config.dead_entries(&names);
-    if dead.is_empty() || jobs.iter().any(Job::is_unread) {
-        Ok(jobs)
-    } else {
-        Err(PlanError::DeadEntries(dead))
+    // The tables might be about kernels of a file that cannot be read, or of one that is not named.
+    if package.name.is_empty() || jobs.iter().any(Job::is_unread) {
+        return Ok(jobs);
     }
+    let dead = package.config.dead_entries(&names);
+    if dead.is_empty() { Ok(jobs) } else { Err(PlanError::DeadEntries(dead)) }
 }
 
 /// Returns the files with unique display names: a number is added to a name that occurs again.

@@ -5,11 +5,11 @@ use toml::de::{DeTable, DeValue};
 use weft_core::finding::{Code, Finding};
 use weft_core::report::escape;
 
+use super::keys::AllowKey;
 use super::reader::Node;
 use super::{ConfigError, ConfigPlace, Problem, Reader};
 use crate::similar;
 
-const KEYS: [&str; 4] = ["code", "at", "reason", "until"];
 const LIST: &str = "an array of tables such as `[{ code = \"benign-race\", at = \"file.cu:12\", reason = \"...\" }]`";
 const AT: &str = "a file and a line, such as `\"reduce.cu:12\"`";
 const UNTIL: &str = "a date, such as `\"2027-01-31\"`";
@@ -108,14 +108,14 @@ pub(super) fn list(reader: Reader<'_>, node: &Node<'_>) -> Result<Vec<Allow>, Co
 fn one(reader: Reader<'_>, node: &Node<'_>, table: &DeTable<'_>) -> Result<Allow, ConfigError> {
     let (mut code, mut at, mut reason, mut until) = (None, None, None, None);
     for (key, value) in table {
-        match key.get_ref().as_ref() {
-            "code" => code = Some(known_code(reader, value)?),
-            "until" => until = Some(date(reader, value)?),
-            "at" => {
+        match reader.key(key)? {
+            AllowKey::Code => code = Some(known_code(reader, value)?),
+            AllowKey::Until => until = Some(date(reader, value)?),
+            AllowKey::At => {
                 let text = reader.string("at", AT, value)?;
                 at = Some(At::parse(text).ok_or_else(|| reader.wrong("at", AT, value))?);
             }
-            "reason" => {
+            AllowKey::Reason => {
                 let text = reader.string("reason", "a sentence", value)?.trim();
                 if text.is_empty() {
                     return Err(reader.wrong(
@@ -126,7 +126,6 @@ fn one(reader: Reader<'_>, node: &Node<'_>, table: &DeTable<'_>) -> Result<Allow
                 }
                 reason = Some(text.to_owned());
             }
-            _ => return Err(reader.unknown(key, &KEYS)),
         }
     }
     let missing = |key, expected| reader.error(node.span(), Problem::Missing { key, expected });

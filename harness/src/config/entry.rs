@@ -1,8 +1,12 @@
 //! Parses the `[[kernel]]` tables and their `[[kernel.launch]]` tables.
 
+use std::borrow::Cow;
+
 use regex::Regex;
+use toml::Spanned;
 
 use super::allow::{self, Allow};
+use super::keys::{AcceptanceKey, KernelKey, KeySet, LaunchKey, SettingKey};
 use super::reader::Node;
 use super::{ConfigError, ConfigPlace, Problem, Reader, Settings};
 
@@ -53,11 +57,14 @@ pub(super) fn kernels(
 }
 
 fn kernel(reader: Reader<'_>, node: &Node<'_>) -> Result<KernelEntry, ConfigError> {
-    let mut settings = Settings::default();
-    let (mut name, mut allow, mut skip, mut launches) = (None, Vec::new(), None, Vec::new());
+    let (mut settings, mut accepted) = (Settings::default(), Acceptance::default());
+    let (mut name, mut launches) = (None, Vec::new());
     for (key, value) in reader.table("kernel", ENTRY, node)? {
-        match key.get_ref().as_ref() {
-            "name" => {
+        if settings.set(reader, key, value)? || accepted.set(reader, key, value)? {
+            continue;
+        }
+        match KernelKey::find(key.get_ref()) {
+            Some(KernelKey::Name) => {
                 let pattern = reader.string("name", "a regular expression", value)?;
                 let regex = Regex::new(pattern).map_err(|error| {
                     let text = error.to_string();
@@ -67,17 +74,39 @@ fn kernel(reader: Reader<'_>, node: &Node<'_>) -> Result<KernelEntry, ConfigErro
                 })?;
                 name = Some((regex, reader.place(&key.span())));
             }
-            "allow" => allow = allow::list(reader, value)?,
-            "skip" => skip = Some(self::skip(reader, value)?),
-            "launch" => launches = self::launches(reader, value)?,
-            _ if settings.set(reader, key, value)? => {}
-            _ => return Err(reader.unknown(key, &known(&["name", "allow", "skip", "launch"]))),
+            Some(KernelKey::Launch) => launches = self::launches(reader, value)?,
+            None => return Err(reader.unknown(key, &known::<KernelKey>())),
         }
     }
     let expected = "a regular expression on the kernel's name, such as `\"^reduce\"`";
     let missing = || reader.error(node.span(), Problem::Missing { key: "name", expected });
     let (name, place) = name.ok_or_else(missing)?;
+    let Acceptance { allow, skip } = accepted;
     Ok(KernelEntry { name, place, settings, allow, skip, launches })
+}
+
+/// What a table accepts or leaves out.
+#[derive(Debug, Default)]
+struct Acceptance {
+    allow: Vec<Allow>,
+    skip: Option<String>,
+}
+
+impl Acceptance {
+    /// Sets the value of one key; returns `false` if the key is none of these.
+    fn set(
+        &mut self,
+        reader: Reader<'_>,
+        key: &Spanned<Cow<'_, str>>,
+        node: &Node<'_>,
+    ) -> Result<bool, ConfigError> {
+        match AcceptanceKey::find(key.get_ref()) {
+            Some(AcceptanceKey::Allow) => self.allow = allow::list(reader, node)?,
+            Some(AcceptanceKey::Skip) => self.skip = Some(skip(reader, node)?),
+            None => return Ok(false),
+        }
+        Ok(true)
+    }
 }
 
 /// Parses the value of `skip`, which is a reason.
@@ -106,11 +135,14 @@ fn launch(
     reader: Reader<'_>,
     node: &Node<'_>,
 ) -> Result<(LaunchEntry, std::ops::Range<usize>), ConfigError> {
-    let mut settings = Settings::default();
-    let (mut label, mut allow, mut skip) = (None, Vec::new(), None);
+    let (mut settings, mut accepted) = (Settings::default(), Acceptance::default());
+    let mut label = None;
     for (key, value) in reader.table("launch", LAUNCH, node)? {
-        match key.get_ref().as_ref() {
-            "label" => {
+        if settings.set(reader, key, value)? || accepted.set(reader, key, value)? {
+            continue;
+        }
+        match LaunchKey::find(key.get_ref()) {
+            Some(LaunchKey::Label) => {
                 let text = reader.string("label", LABEL, value)?;
                 let is_odd = |c: char| c.is_whitespace() || c.is_control() || c == '@' || c == ':';
                 if text.is_empty() || text.contains(is_odd) {
@@ -118,17 +150,16 @@ fn launch(
                 }
                 label = Some((text.to_owned(), value.span()));
             }
-            "allow" => allow = allow::list(reader, value)?,
-            "skip" => skip = Some(self::skip(reader, value)?),
-            _ if settings.set(reader, key, value)? => {}
-            _ => return Err(reader.unknown(key, &known(&["label", "allow", "skip"]))),
+            None => return Err(reader.unknown(key, &known::<LaunchKey>())),
         }
     }
     let missing = || reader.error(node.span(), Problem::Missing { key: "label", expected: LABEL });
     let (label, span) = label.ok_or_else(missing)?;
+    let Acceptance { allow, skip } = accepted;
     Ok((LaunchEntry { label, place: reader.place(&span), settings, allow, skip }, span))
 }
 
-fn known(own: &[&'static str]) -> Vec<&'static str> {
-    own.iter().copied().chain(Settings::KEYS).collect()
+/// Returns the keys of a table that has settings, those of its own first.
+fn known<K: KeySet>() -> Vec<&'static str> {
+    [K::names(), AcceptanceKey::names(), SettingKey::names()].concat()
 }

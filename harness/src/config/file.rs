@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use toml::de::DeTable;
 
+use super::keys::{AcceptanceKey, FileKey, KernelKey, KeySet, SettingKey};
 use super::reader::Node;
 use crate::bounded;
 
 use super::{Baseline, ConfigError, ConfigPlace, KernelEntry, Problem, Reader, Settings, entry};
 
-const KEYS: [&str; 3] = ["ptx", "default", "kernel"];
 const GLOBS: &str = "an array of file patterns, such as `[\"kernels/*.ptx\"]`";
 
 /// The configuration of a package. The default states nothing.
@@ -104,11 +104,10 @@ fn of_manifest(text: &str, manifest: &Path) -> Result<Option<Config>, ConfigErro
 fn config(reader: Reader<'_>, table: &DeTable<'_>) -> Result<Config, ConfigError> {
     let mut config = Config::default();
     let read = table.iter().map(|(key, node)| {
-        match key.get_ref().as_ref() {
-            "ptx" => config.ptx = globs(reader, node)?,
-            "default" => config.default = defaults(reader, node)?,
-            "kernel" => config.kernels = entry::kernels(reader, node)?,
-            _ => return Err(reader.unknown(key, &KEYS)),
+        match reader.key(key)? {
+            FileKey::Ptx => config.ptx = globs(reader, node)?,
+            FileKey::Default => config.default = defaults(reader, node)?,
+            FileKey::Kernel => config.kernels = entry::kernels(reader, node)?,
         }
         Ok(())
     });
@@ -131,11 +130,14 @@ fn defaults(reader: Reader<'_>, node: &Node<'_>) -> Result<Settings, ConfigError
     let mut settings = Settings::default();
     for (key, value) in reader.table("default", "a table: write `[default]`", node)? {
         let name = key.get_ref().as_ref();
-        if matches!(name, "args" | "requires" | "allow" | "launch") {
+        let is_of_one_kernel = SettingKey::find(name).is_some_and(SettingKey::is_of_one_kernel)
+            || AcceptanceKey::find(name).is_some()
+            || KernelKey::find(name) == Some(KernelKey::Launch);
+        if is_of_one_kernel {
             return Err(reader.error(key.span(), Problem::KernelOnly(name.to_owned())));
         }
         if !settings.set(reader, key, value)? {
-            return Err(reader.unknown(key, &Settings::KEYS));
+            return Err(reader.unknown(key, &SettingKey::names()));
         }
     }
     Ok(settings)

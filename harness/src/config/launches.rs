@@ -39,21 +39,27 @@ pub struct DeadEntry {
     pub kernels: Vec<String>,
 }
 
-impl fmt::Display for DeadEntry {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl DeadEntry {
+    /// Says which kernels there are, those with the most similar names first.
+    pub fn instead(&self) -> String {
         /// The most kernels that are named.
         const NAMED: usize = 5;
-        let pattern = escape(&self.pattern);
         let mut known: Vec<String> =
             self.kernels.iter().take(NAMED).map(|name| format!("`{}`", escape(name))).collect();
         if self.kernels.len() > NAMED {
             known.push(format!("{} more", self.kernels.len() - NAMED));
         }
-        let (place, known) = (&self.place, known.join(", "));
+        let verb = if self.kernels.len() == 1 { "is" } else { "are" };
+        format!("there {verb} {}", known.join(", "))
+    }
+}
+
+impl fmt::Display for DeadEntry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (pattern, place, instead) = (escape(&self.pattern), &self.place, self.instead());
         write!(
             f,
-            "{place}: no kernel of the package is called `{pattern}`; correct `name` or remove the table; there are \
-             {known}"
+            "{place}: no kernel of the package is called `{pattern}`; correct `name` or remove the table; {instead}"
         )
     }
 }

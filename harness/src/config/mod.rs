@@ -15,9 +15,11 @@ mod baseline;
 mod entry;
 mod error;
 mod file;
+mod keys;
 mod launches;
 mod reader;
 mod requires;
+mod schema;
 mod settings;
 mod value;
 
@@ -28,6 +30,7 @@ pub use entry::{KernelEntry, LaunchEntry};
 pub use error::{ConfigError, ConfigPlace, Problem};
 pub use file::Config;
 pub use launches::{DeadEntry, NamedLaunch};
+pub use schema::{SCHEMA_URL, schema};
 pub use settings::{LimitSettings, Settings, StatedRequirement};
 pub use value::{Element, size};
 

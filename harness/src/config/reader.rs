@@ -8,6 +8,7 @@ use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue};
 use weft_core::report::escape;
 
+use super::keys::KeySet;
 use super::{ConfigError, ConfigPlace, Problem};
 use crate::similar;
 
@@ -94,6 +95,14 @@ impl<'t> Reader<'t> {
         let known = known.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
         let key_text = escape(key.get_ref()).into_owned();
         self.error(key.span(), Problem::UnknownKey { key: key_text, similar, known })
+    }
+
+    /// Returns the key with this name, or the error for an unknown key.
+    pub(crate) fn key<K: KeySet>(
+        self,
+        key: &Spanned<std::borrow::Cow<'_, str>>,
+    ) -> Result<K, ConfigError> {
+        K::find(key.get_ref()).ok_or_else(|| self.unknown(key, &K::names()))
     }
 
     /// Returns the value as a table, or an error.

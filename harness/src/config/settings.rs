@@ -9,12 +9,13 @@ use toml::Spanned;
 use weft_core::launch::requires::{LaunchVariable, Requirement};
 use weft_core::launch::{Arg, Atomics, BarrierDivergence, Dimensions, Launch, Limit, Options};
 
+use super::keys::{KeySet, SettingKey};
 use super::reader::Node;
 use super::{ArgKey, ConfigError, ConfigPlace, Reader, StatedArgs, args, requires, value};
 use crate::signature::ParameterNames;
 
 /// The number of concrete inputs that an open verdict is tried with if nothing else is stated.
-const WITNESS: u32 = 8;
+pub(super) const WITNESS: u32 = 8;
 
 /// The limits of a check, as far as they are stated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -87,26 +88,11 @@ impl Settings {
         let mut settings = Self::default();
         for (key, value) in &reader.root()? {
             if !settings.set(reader, key, value)? {
-                return Err(reader.unknown(key, &Self::KEYS));
+                return Err(reader.unknown(key, &SettingKey::names()));
             }
         }
         Ok(settings)
     }
-
-    /// The keys that `set` accepts.
-    pub(super) const KEYS: [&str; 11] = [
-        "block",
-        "grid",
-        "shared",
-        "warp-synchronous",
-        "atomics",
-        "barrier-divergence",
-        "witness",
-        "inputs",
-        "limit",
-        "args",
-        "requires",
-    ];
 
     /// Sets the setting of one key; returns `false` if the key is not a setting.
     pub(super) fn set(
@@ -115,30 +101,30 @@ impl Settings {
         key: &Spanned<Cow<'_, str>>,
         node: &Node<'_>,
     ) -> Result<bool, ConfigError> {
-        match key.get_ref().as_ref() {
-            "block" => self.block = Some(value::block(reader, node)?),
-            "grid" => self.grid = Some(value::grid(reader, node)?),
-            "shared" => {
+        let Some(setting) = SettingKey::find(key.get_ref()) else { return Ok(false) };
+        match setting {
+            SettingKey::Block => self.block = Some(value::block(reader, node)?),
+            SettingKey::Grid => self.grid = Some(value::grid(reader, node)?),
+            SettingKey::Shared => {
                 self.shared =
                     Some(reader.number("shared", "a number of bytes, such as `4096`", node)?);
             }
-            "warp-synchronous" => {
+            SettingKey::WarpSynchronous => {
                 let flag = node.get_ref().as_bool();
                 self.warp_synchronous =
                     Some(flag.ok_or_else(|| {
                         reader.wrong("warp-synchronous", "`true` or `false`", node)
                     })?);
             }
-            "atomics" => self.atomics = Some(value::atomics(reader, node)?),
-            "barrier-divergence" => {
+            SettingKey::Atomics => self.atomics = Some(value::atomics(reader, node)?),
+            SettingKey::BarrierDivergence => {
                 self.barrier_divergence = Some(value::divergence(reader, node)?);
             }
-            "witness" => self.witness = Some(value::witness(reader, node)?),
-            "inputs" => self.any_inputs = Some(value::inputs(reader, node)?),
-            "limit" => self.limit = value::limit(reader, node)?,
-            "args" => self.args = value::args(reader, node)?,
-            "requires" => self.requires = requires::list(reader, node)?,
-            _ => return Ok(false),
+            SettingKey::Witness => self.witness = Some(value::witness(reader, node)?),
+            SettingKey::Inputs => self.any_inputs = Some(value::inputs(reader, node)?),
+            SettingKey::Limit => self.limit = value::limit(reader, node)?,
+            SettingKey::Args => self.args = value::args(reader, node)?,
+            SettingKey::Requires => self.requires = requires::list(reader, node)?,
         }
         self.places.insert(key.get_ref().to_string(), reader.place(&node.span()));
         Ok(true)

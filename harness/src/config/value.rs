@@ -8,6 +8,7 @@ use toml::Spanned;
 use toml::de::DeValue;
 use weft_core::launch::{Arg, Atomics, BarrierDivergence, Buffer, Dim3, Dimensions, Fields};
 
+use super::keys::LimitKey;
 use super::reader::{Node, float, integer};
 use super::{ArgKey, ConfigError, LimitSettings, Problem, Reader, StatedArg, StatedArgs};
 
@@ -138,13 +139,12 @@ pub(super) fn limit(reader: Reader<'_>, node: &Node<'_>) -> Result<LimitSettings
     }
     let mut limit = LimitSettings::default();
     for (key, item) in reader.table("limit", LIMIT, node)? {
-        let (place, value) = match key.get_ref().as_ref() {
-            "instructions" => (&mut limit.instructions, number(item)),
-            "memory" => {
+        let (place, value) = match reader.key(key)? {
+            LimitKey::Instructions => (&mut limit.instructions, number(item)),
+            LimitKey::Memory => {
                 let bytes = || item.get_ref().as_str().and_then(size);
                 (&mut limit.memory, number(item).or_else(bytes))
             }
-            _ => return Err(reader.unknown(key, &["instructions", "memory"])),
         };
         *place = Some(value.ok_or_else(|| reader.wrong("limit", LIMIT, item))?);
     }
@@ -317,6 +317,21 @@ impl Element {
     /// Returns the type with this name; `None` if there is none.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|element| element.name() == name)
+    }
+
+    /// Returns the least and the greatest integer; `None` for a float type, which takes any number.
+    pub(super) const fn bounds(self) -> Option<(i64, u64)> {
+        Some(match self {
+            Self::U8 => (0, u8::MAX as u64),
+            Self::I8 => (i8::MIN as i64, i8::MAX as u64),
+            Self::U16 => (0, u16::MAX as u64),
+            Self::I16 => (i16::MIN as i64, i16::MAX as u64),
+            Self::U32 => (0, u32::MAX as u64),
+            Self::I32 => (i32::MIN as i64, i32::MAX as u64),
+            Self::U64 => (0, u64::MAX),
+            Self::I64 => (i64::MIN, i64::MAX as u64),
+            Self::F32 | Self::F64 => return None,
+        })
     }
 
     /// Returns the little-endian bytes of an integer; `None` if it is out of range. For a float type, the integer is
