@@ -39,19 +39,23 @@ pub enum BuildError {
     },
     /// There is neither a compiler nor saved PTX.
     #[error(
-        "no compiler for {source_file}: {remedy}, or save its PTX and name the file as `saved`"
+        "no compiler for {source_file}, and {lack}: {remedy}; or name PTX that another machine compiled as `saved`"
     )]
     NoCompiler {
         /// The source.
         source_file: String,
+        /// Why there is no saved PTX.
+        lack: String,
         /// How to get a compiler.
         remedy: &'static str,
     },
     /// The compiler cannot compile the source, and there is no saved PTX.
-    #[error("{source_file} cannot be compiled, and no saved PTX is named:\n{said}")]
+    #[error("{source_file} cannot be compiled, and {lack}:\n{said}")]
     Refused {
         /// The source.
         source_file: String,
+        /// Why there is no saved PTX.
+        lack: String,
         /// What the compiler said.
         said: String,
     },
@@ -80,8 +84,8 @@ impl fmt::Debug for BuildError {
 pub(crate) struct Compilation<'a> {
     /// The source, relative to the package.
     pub(crate) source: &'a str,
-    /// The saved PTX, relative to the package.
-    pub(crate) saved: Option<&'a str>,
+    /// The saved PTX, relative to the package, or why there is none.
+    pub(crate) saved: Result<&'a str, String>,
     /// The PTX in `OUT_DIR`.
     pub(crate) ptx: PathBuf,
     /// The file in which the compiler lists what it read.
@@ -103,12 +107,15 @@ impl<'a> Compilation<'a> {
             return Err(BuildError::NoSource { path });
         }
         script.watch(source)?;
-        // Cargo takes a watched file that is missing for one that has changed, at every build.
-        if let Some(saved) = saved
-            && script.package()?.join(saved).is_file()
-        {
-            script.watch(saved)?;
-        }
+        let saved = match saved {
+            None => Err("no saved PTX is named".to_owned()),
+            // Cargo takes a watched file that is missing for one that has changed, at every build.
+            Some(saved) if script.package()?.join(saved).is_file() => {
+                script.watch(saved)?;
+                Ok(saved)
+            }
+            Some(saved) => Err(format!("there is no saved PTX {saved}")),
+        };
         let ptx = script.output(&format!("{name}.ptx"))?;
         let depfile = script.output(&format!("{name}.d"))?;
         Ok(Self { source, saved, ptx, depfile, include: &[] })
@@ -121,7 +128,7 @@ impl<'a> Compilation<'a> {
         attempt: Attempt,
     ) -> Result<BuiltPtx, BuildError> {
         let source_file = || self.source.to_owned();
-        match (attempt, self.saved) {
+        match (attempt, self.saved.clone()) {
             (Attempt::Compiled(warnings), _) => {
                 self.watch_read(script)?;
                 script.warn(&first_lines(&warnings))?;
@@ -129,11 +136,11 @@ impl<'a> Compilation<'a> {
                 let (path, from) = (self.ptx.clone(), source_file());
                 Ok(BuiltPtx { path, from, is_compiled: true })
             }
-            (Attempt::NoCompiler(_), Some(saved)) => self.copy(script, saved),
-            (Attempt::NoCompiler(remedy), None) => {
-                Err(BuildError::NoCompiler { source_file: source_file(), remedy })
+            (Attempt::NoCompiler(_), Ok(saved)) => self.copy(script, saved),
+            (Attempt::NoCompiler(remedy), Err(lack)) => {
+                Err(BuildError::NoCompiler { source_file: source_file(), lack, remedy })
             }
-            (Attempt::Refused(said), Some(saved)) => {
+            (Attempt::Refused(said), Ok(saved)) => {
                 self.watch_read(script)?;
                 self.watch_folders(script)?;
                 let source = self.source;
@@ -143,8 +150,8 @@ impl<'a> Compilation<'a> {
                 ))?;
                 self.copy(script, saved)
             }
-            (Attempt::Refused(said), None) => {
-                Err(BuildError::Refused { source_file: source_file(), said })
+            (Attempt::Refused(said), Err(lack)) => {
+                Err(BuildError::Refused { source_file: source_file(), lack, said })
             }
         }
     }

@@ -183,7 +183,11 @@ fn without_nvcc_the_saved_ptx_is_taken_silently() {
     let error = own.compile(Cuda { saved: None, ..source() }).unwrap_err();
     // What cargo shows of an error that `main` returns.
     let text = format!("{error:?}");
-    assert!(text.contains("no compiler for kernels/k.cu") && text.contains("CUDA_HOME"), "{text}");
+    let start = "no compiler for kernels/k.cu, and no saved PTX is named: ";
+    assert!(text.starts_with(start) && text.contains("CUDA_HOME"), "{text}");
+    let error = own.compile(Cuda { saved: Some("kernels/j.ptx"), ..source() }).unwrap_err();
+    let start = "no compiler for kernels/k.cu, and there is no saved PTX kernels/j.ptx: ";
+    assert!(error.to_string().starts_with(start), "{error}");
 }
 
 #[test]
@@ -200,6 +204,11 @@ fn a_source_that_nvcc_refuses_is_warned_of() {
     assert_eq!(files, ["kernels/k.cu", "kernels/k.ptx", "kernels", "inc"]);
     let error = own.compile(Cuda { saved: None, ..source() }).unwrap_err();
     assert!(error.to_string().contains("error: no such thing"), "{error}");
+    let own = Crate::new().with_tool("NVCC", REFUSES);
+    let error = own.compile(Cuda { saved: Some("kernels/j.ptx"), ..source() }).unwrap_err();
+    let start = "kernels/k.cu cannot be compiled, and there is no saved PTX kernels/j.ptx:\n";
+    assert!(error.to_string().starts_with(start), "{error}");
+    assert_eq!(own.told("warning"), [""; 0], "nothing is used in its place");
 }
 
 #[test]
