@@ -14,6 +14,8 @@
 //! weft_harness::main!();
 //! ```
 //!
+//! PTX that a program generates, or compiles while it runs, is checked by [`check()`] in an ordinary test.
+//!
 //! `config` reads `weft.toml`, `name` demangles kernel names, `signature` finds the names of their arguments, `discover`
 //! finds PTX files, `case` turns kernels and launches into test cases, `cache` keeps verdicts between runs, `render`
 //! reads the sources that reports quote.
@@ -21,6 +23,7 @@
 mod bounded;
 pub mod cache;
 pub mod case;
+mod check;
 pub mod config;
 pub mod discover;
 pub mod render;
@@ -28,6 +31,7 @@ mod run;
 pub mod signature;
 mod similar;
 
+pub use check::{CheckFailure, check};
 pub use run::main;
 pub use weft_core::finding::name;
 
