@@ -26,7 +26,7 @@ pub mod discover;
 pub mod render;
 mod run;
 pub mod signature;
-mod similar;
+pub mod similar;
 
 pub use run::main;
 pub use weft_core::finding::name;

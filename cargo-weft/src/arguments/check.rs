@@ -12,8 +12,22 @@ use crate::settings::CommandSettings;
 use crate::solver::{Solver, SolverError};
 
 /// Arguments of `cargo weft test`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct Test {
+    /// Only kernels and launches whose name contains one of these texts: the name that `list` prints, or the mangled or
+    /// demangled name of the kernel
+    #[arg(value_name = "KERNEL")]
+    pub(crate) filters: Vec<String>,
+    #[command(flatten)]
+    pub(crate) options: TestOptions,
+}
+
+/// The flags of `cargo weft test`, which are also those of `cargo weft` without a subcommand.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct TestOptions {
+    /// Only kernels whose mangled or demangled name matches
+    #[arg(long, value_name = "REGEX")]
+    pub(crate) kernel: Option<Regex>,
     #[command(flatten)]
     pub(crate) selection: Selection,
     /// Check every kernel anew, and neither read nor write kept verdicts
@@ -29,6 +43,13 @@ pub(crate) struct Test {
 /// Arguments of `cargo weft list`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct List {
+    /// Only kernels and launches whose name contains one of these texts: the name that is printed, or the mangled or
+    /// demangled name of the kernel
+    #[arg(value_name = "KERNEL")]
+    pub(crate) filters: Vec<String>,
+    /// Only kernels whose mangled or demangled name matches
+    #[arg(long, value_name = "REGEX")]
+    pub(crate) kernel: Option<Regex>,
     #[command(flatten)]
     pub(crate) selection: Selection,
     /// How to print the kernels

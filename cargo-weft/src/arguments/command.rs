@@ -3,11 +3,12 @@
 
 use std::ffi::OsString;
 
-use clap::error::ErrorKind;
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use weft_harness::similar;
 
-use super::check::{CheckArgs, List, ReportArgs, Test};
-use super::kernels::KernelArgs;
+use super::check::{CheckArgs, List, ReportArgs, Test, TestOptions};
+use super::kernels::given;
 use super::repair::{Mutate, Repair};
 use super::selection::Selection;
 use super::tools::{Dump, Explain, GraphArgs, Init};
@@ -23,7 +24,10 @@ struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,
     #[command(flatten)]
-    test: Test,
+    test: TestOptions,
+    /// Only kernels and launches whose name contains one of these texts, as for `test`
+    #[arg(last = true, value_name = "KERNEL")]
+    filters: Vec<String>,
     #[command(flatten)]
     output: OutputArgs,
 }
@@ -74,10 +78,22 @@ pub(crate) struct OutputArgs {
 
 /// Parses the command line. On a wrong command line or a request for help it ends the process.
 pub(crate) fn parse(words: impl Iterator<Item = OsString>) -> (Command, OutputArgs) {
-    let Arguments { command, test, output } = Arguments::parse_from(plain(words.collect()));
-    if command.is_some() && test != Test::default() {
-        let message = "write the options of `test` after the subcommand: `cargo weft test -p NAME`";
-        Arguments::command().error(ErrorKind::ArgumentConflict, message).exit();
+    parsed(plain(words.collect())).unwrap_or_else(|error| error.exit())
+}
+
+fn parsed(words: Vec<OsString>) -> Result<(Command, OutputArgs), clap::Error> {
+    let conflict = |message: &str| Arguments::command().error(ErrorKind::ArgumentConflict, message);
+    let matches = Arguments::command()
+        .try_get_matches_from(&words)
+        .map_err(|error| no_command(&error, &words).unwrap_or(error))?;
+    let Arguments { command, test, filters, output } = Arguments::from_arg_matches(&matches)?;
+    let Some((_, own)) = matches.subcommand() else {
+        return Ok((command.unwrap_or(Command::Test(Test { filters, options: test })), output));
+    };
+    if given(&Arguments::command(), &matches) {
+        return Err(conflict(
+            "write the options of `test` after the subcommand: `cargo weft test -p NAME`",
+        ));
     }
     let targets = match &command {
         Some(Command::Mutate(own)) => Some(&own.targets),
@@ -86,10 +102,27 @@ pub(crate) fn parse(words: impl Iterator<Item = OsString>) -> (Command, OutputAr
         Some(Command::Graph(own)) => Some(&own.targets),
         _ => None,
     };
-    if let Some(message) = targets.and_then(KernelArgs::conflict) {
-        Arguments::command().error(ErrorKind::ArgumentConflict, message).exit();
+    match targets.and_then(|targets| targets.conflict(own)) {
+        Some(message) => Err(conflict(message)),
+        None => Ok((command.unwrap_or(Command::Test(Test { filters, options: test })), output)),
     }
-    (command.unwrap_or(Command::Test(test)), output)
+}
+
+/// Returns the error for a word where a subcommand is expected; `None` if that is not what `error` is about. It is no filter:
+/// a misspelt subcommand would otherwise check those kernels that happen to be named so.
+fn no_command(error: &clap::Error, words: &[OsString]) -> Option<clap::Error> {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return None };
+    let command = Arguments::command();
+    let commands = || command.get_subcommands().map(clap::Command::get_name);
+    let has_command = commands().any(|name| words.iter().skip(1).any(|own| own == name));
+    if error.kind() != ErrorKind::UnknownArgument || word.starts_with('-') || has_command {
+        return None;
+    }
+    let question = similar::question(word, commands());
+    let message = format!(
+        "there is no command `{word}`; {question}to check the kernels whose names contain `{word}`, write `cargo weft test {word}`"
+    );
+    Some(Arguments::command().error(ErrorKind::InvalidSubcommand, message))
 }
 
 /// Removes the word `weft` that cargo adds: `cargo weft X` starts `cargo-weft weft X`.

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Args, Command};
 use regex::Regex;
 
 use super::selection::Selection;
@@ -27,16 +28,25 @@ pub(crate) struct KernelArgs {
 }
 
 impl KernelArgs {
-    /// Returns why arguments cannot be combined; `None` if they can.
-    pub(super) fn conflict(&self) -> Option<&'static str> {
-        if self.files.is_empty() && self.settings != CommandSettings::default() {
+    /// Returns why arguments cannot be combined; `None` if they can. `matches`: those of the command.
+    pub(super) fn conflict(&self, matches: &ArgMatches) -> Option<&'static str> {
+        let settings = CommandSettings::augment_args(Command::default());
+        let selection = Selection::augment_args(Command::default());
+        if self.files.is_empty() && given(&settings, matches) {
             Some(
                 "launch flags can be given only for files, such as `FILE.ptx --block 64`; packages state their launches in weft.toml",
             )
-        } else if !self.files.is_empty() && self.selection != Selection::default() {
+        } else if !self.files.is_empty() && given(&selection, matches) {
             Some("name packages or PTX files, not both")
         } else {
             None
         }
     }
+}
+
+/// Whether one of the arguments of `command` is on the command line. What all commands take does not count.
+pub(super) fn given(command: &Command, matches: &ArgMatches) -> bool {
+    let is_given =
+        |arg: &Arg| matches.value_source(arg.get_id().as_str()) == Some(ValueSource::CommandLine);
+    command.get_arguments().any(|arg| !arg.is_global_set() && is_given(arg))
 }

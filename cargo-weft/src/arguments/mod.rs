@@ -7,7 +7,7 @@ mod repair;
 mod selection;
 mod tools;
 
-pub(crate) use check::{CheckArgs, List, ReportArgs, SolverArgs, Test};
+pub(crate) use check::{CheckArgs, List, ReportArgs, SolverArgs, Test, TestOptions};
 pub(crate) use command::{Command, OutputArgs, parse};
 pub(crate) use kernels::KernelArgs;
 pub(crate) use repair::{Mutate, Repair};

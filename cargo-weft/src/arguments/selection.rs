@@ -3,7 +3,7 @@
 use clap::Args;
 
 /// Which packages are selected, and how cargo builds them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Args)]
+#[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Selection {
     #[command(flatten)]
     pub(crate) manifest: clap_cargo::Manifest,
