@@ -30,14 +30,16 @@ pub(crate) struct Request<'a> {
 #[error("{}", .0.unused())]
 struct DeadAllow(Allow);
 
-/// Checks all jobs of all packages, prints the results and returns the exit code.
+/// Checks all jobs, those of a package in succession, prints the results and returns the exit code.
 pub(crate) fn of(
-    packages: &[Vec<Job>],
+    jobs: &[Job],
     request: Request<'_>,
     renderer: &mut dyn Renderer,
     printer: &mut Printer,
 ) -> io::Result<Exit> {
-    let jobs: Vec<&Job> = packages.iter().flatten().collect();
+    let packages =
+        jobs.chunk_by(|one, next| (&one.package, &one.dir) == (&next.package, &next.dir));
+    let jobs: Vec<&Job> = jobs.iter().collect();
     renderer.start(request.failed, printer)?;
     settle(&jobs, request.cache, |job, late| {
         if let Some(count) = late {
@@ -49,8 +51,8 @@ pub(crate) fn of(
         }
         renderer.kernel(job, printer)
     })?;
-    let packages = packages.iter().filter(|_| request.whole);
-    let dead: Vec<(String, DeadAllow)> = packages.flat_map(|jobs| dead(jobs)).collect();
+    let packages = packages.filter(|_| request.whole);
+    let dead: Vec<(String, DeadAllow)> = packages.flat_map(dead).collect();
     let counts = counts(&jobs, request.failed.len() + dead.len());
     let exit = exit(counts);
     let problems: Vec<RunProblem> = dead

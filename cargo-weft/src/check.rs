@@ -44,7 +44,7 @@ fn checked(arguments: &CheckArgs, printer: &mut Printer) -> Result<Exit, Failure
     let whole = arguments.kernel.is_none() && arguments.settings == CommandSettings::default();
     let mut renderer = formats::renderer(format, &RunContext::default());
     let request = Request { failed: &failed, whole, cache: None };
-    Ok(account::of(&[jobs], request, &mut *renderer, printer)?)
+    Ok(account::of(&jobs, request, &mut *renderer, printer)?)
 }
 
 fn problem(failure: &dyn Error) -> RunProblem {

@@ -13,6 +13,7 @@ use crate::init::InitError;
 use crate::repair::WriteError;
 use crate::select::SelectError;
 use crate::solver::SolverError;
+use crate::subset::NoKernelNamed;
 
 /// How a run ended. The variants are ordered: the run has the worst outcome of its kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,6 +64,8 @@ pub(crate) enum Failure {
     #[error(transparent)]
     Request(Box<RequestError>),
     #[error(transparent)]
+    Subset(#[from] NoKernelNamed),
+    #[error(transparent)]
     Solver(#[from] SolverError),
     #[error(transparent)]
     Baseline(#[from] BaselineError),
@@ -86,6 +89,7 @@ impl Failure {
     pub(crate) fn exit(&self) -> Exit {
         match self {
             Self::Nothing => Exit::Nothing,
+            Self::Subset(error) if !error.is_partial => Exit::Nothing,
             Self::Solver(_)
             | Self::Graph(GraphError::Several { .. } | GraphError::NoLaunch { .. }) => Exit::Usage,
             Self::Request(error) => match **error {
@@ -96,6 +100,7 @@ impl Failure {
                 }
             },
             Self::Select(_)
+            | Self::Subset(_)
             | Self::Compile(_)
             | Self::Plan(_)
             | Self::Baseline(_)

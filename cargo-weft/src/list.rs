@@ -4,31 +4,32 @@ use weft_core::report::json;
 use weft_harness::case::{Checker, Job};
 
 use crate::arguments::List;
-use crate::collect::{self, Plan};
+use crate::collect;
 use crate::exit::{Exit, Failure};
 use crate::formats::json::subject;
 use crate::options::ListFormat;
 use crate::print::Printer;
+use crate::subset::Subset;
 
 /// Prints all kernels and launches under the names that `test` uses.
 pub(crate) fn run(arguments: &List, printer: &mut Printer) -> Result<Exit, Failure> {
-    let Plan { packages, failures, .. } =
-        collect::plan(&arguments.selection, &Checker::default(), printer)?;
-    let (unread, kernels): (Vec<&Job>, Vec<&Job>) =
-        packages.iter().flatten().partition(|job| job.is_unread());
+    let List { filters, kernel, selection, message_format } = arguments;
+    let mut plan = collect::plan(selection, &Checker::default(), printer)?;
+    for failure in &plan.failures {
+        printer.failure(failure);
+    }
+    let jobs = Subset { filters, kernel: kernel.as_ref() }.of(&mut plan)?;
+    let (unread, kernels): (Vec<&Job>, Vec<&Job>) = jobs.iter().partition(|job| job.is_unread());
     for job in kernels {
-        printer.line(&match arguments.message_format {
+        printer.line(&match message_format {
             ListFormat::Human => format!("{}  ({})", job.short_name(), job.launch_in_words()),
             ListFormat::Json => object(job),
         })?;
     }
-    for failure in &failures {
-        printer.failure(failure);
-    }
     for error in unread.iter().filter_map(|job| job.outcome().report.as_ref().err()) {
         printer.failure(error);
     }
-    Ok(if failures.is_empty() && unread.is_empty() { Exit::Clean } else { Exit::Unchecked })
+    Ok(if plan.failures.is_empty() && unread.is_empty() { Exit::Clean } else { Exit::Unchecked })
 }
 
 /// Returns the JSON object of a kernel and launch.

@@ -31,6 +31,7 @@ mod report;
 mod select;
 mod settings;
 mod solver;
+mod subset;
 mod targets;
 mod test;
 mod unlaunched;

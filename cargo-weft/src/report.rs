@@ -13,6 +13,7 @@ use crate::formats::{Renderer, RunContext};
 use crate::print::{self, Printer};
 use crate::settings::CommandSettings;
 use crate::solver::Solver;
+use crate::subset::Subset;
 use crate::test::{self, PackageCheck};
 
 /// Where the page is written if nobody says where, below the target directory.
@@ -30,7 +31,7 @@ pub(crate) fn run(arguments: &ReportArgs, printer: &mut Printer) -> Result<Exit,
 fn of_packages(arguments: &ReportArgs, printer: &mut Printer) -> Result<Exit, Failure> {
     let check = PackageCheck {
         selection: &arguments.targets.selection,
-        kernel: arguments.targets.kernel.as_ref(),
+        subset: Subset { kernel: arguments.targets.kernel.as_ref(), ..Subset::default() },
         no_cache: arguments.no_cache,
         solver: &arguments.solver,
     };
@@ -79,5 +80,5 @@ fn of_files(arguments: &ReportArgs, printer: &mut Printer) -> Result<Exit, Failu
     let mut page = Html::new(path, named(&targets.files));
     let whole = targets.kernel.is_none() && targets.settings == CommandSettings::default();
     let request = Request { failed: &failed, whole, cache: None };
-    Ok(account::of(&[jobs], request, &mut page, printer)?)
+    Ok(account::of(&jobs, request, &mut page, printer)?)
 }

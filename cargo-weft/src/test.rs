@@ -2,29 +2,30 @@
 
 use std::path::Path;
 
-use regex::Regex;
 use weft_core::report::checked::RunProblem;
 
 use crate::account::{self, Request};
-use crate::arguments::{Selection, SolverArgs, Test};
+use crate::arguments::{Selection, SolverArgs, Test, TestOptions};
 use crate::collect::{self, Plan};
 use crate::exit::{Exit, Failure};
-use crate::files;
 use crate::formats::{self, Renderer, RunContext};
 use crate::print::{self, Printer};
 use crate::solver::Solver;
+use crate::subset::Subset;
 use weft_harness::cache::{Cache, CacheError};
 
 /// Checks all kernels of the selected packages.
 pub(crate) fn run(arguments: &Test, printer: &mut Printer) -> Result<Exit, Failure> {
-    let Test { selection, no_cache, solver, message_format } = arguments;
-    let own = PackageCheck { selection, kernel: None, no_cache: *no_cache, solver };
+    let Test { filters, options } = arguments;
+    let TestOptions { kernel, selection, no_cache, solver, message_format } = options;
+    let subset = Subset { filters, kernel: kernel.as_ref() };
+    let own = PackageCheck { selection, subset, no_cache: *no_cache, solver };
     let renderer =
         |surroundings: &RunContext, _: &Path| formats::renderer(*message_format, surroundings);
     let result = check(own, renderer, printer);
     if let Err(failure) = &result {
-        let (format, exit) = (arguments.message_format, failure.exit());
-        formats::without_kernels(format, &[problem(failure)], exit, printer)?;
+        let exit = failure.exit();
+        formats::without_kernels(*message_format, &[problem(failure)], exit, printer)?;
     }
     result
 }
@@ -34,8 +35,8 @@ pub(crate) fn run(arguments: &Test, printer: &mut Printer) -> Result<Exit, Failu
 pub(crate) struct PackageCheck<'a> {
     /// The packages.
     pub(crate) selection: &'a Selection,
-    /// Which kernels; `None`: all.
-    pub(crate) kernel: Option<&'a Regex>,
+    /// Which kernels and launches of them.
+    pub(crate) subset: Subset<'a>,
     /// Whether every kernel is checked anew.
     pub(crate) no_cache: bool,
     /// Which other program is asked.
@@ -52,20 +53,17 @@ pub(crate) fn check(
     let solver = own.solver.solver()?;
     let identity = solver.as_ref().map(Solver::identity);
     let checker = solver.map(Solver::checker).unwrap_or_default();
-    let Plan { packages, failures, target, root, crates } =
-        collect::plan(own.selection, &checker, printer)?;
-    for failure in &failures {
+    let mut plan = collect::plan(own.selection, &checker, printer)?;
+    for failure in &plan.failures {
         printer.failure(failure);
     }
+    let jobs = own.subset.of(&mut plan)?;
+    let Plan { failures, target, root, crates, .. } = plan;
     let cache = if own.no_cache { None } else { opened(&target, identity.as_deref(), printer) };
     let failed: Vec<RunProblem> = failures.iter().map(problem).collect();
-    let packages = match own.kernel {
-        Some(_) => vec![files::matching(packages.into_iter().flatten().collect(), own.kernel)?],
-        None => packages,
-    };
-    let request = Request { failed: &failed, whole: own.kernel.is_none(), cache: cache.as_ref() };
+    let request = Request { failed: &failed, whole: own.subset.is_whole(), cache: cache.as_ref() };
     let mut renderer = renderer(&RunContext { workspace: Some(root), crates }, &target);
-    let exit = account::of(&packages, request, &mut *renderer, printer)?;
+    let exit = account::of(&jobs, request, &mut *renderer, printer)?;
     if let Some(Err(error)) = cache.map(Cache::close) {
         printer.warning(&error);
     }

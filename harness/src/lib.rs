@@ -29,7 +29,7 @@ pub mod discover;
 pub mod render;
 mod run;
 pub mod signature;
-mod similar;
+pub mod similar;
 
 pub use check::{CheckFailure, check};
 pub use run::main;

@@ -3,7 +3,7 @@
 use weft_core::report::escape;
 
 /// Returns the known words from the most to the least similar one, each with its similarity from 0 to 1.
-pub(crate) fn ranked<'w>(wrong: &str, known: impl Iterator<Item = &'w str>) -> Vec<(f64, &'w str)> {
+pub fn ranked<'w>(wrong: &str, known: impl Iterator<Item = &'w str>) -> Vec<(f64, &'w str)> {
     let mut ranked: Vec<(f64, &str)> =
         known.map(|word| (strsim::jaro_winkler(wrong, word), word)).collect();
     ranked.sort_by(|one, other| other.0.total_cmp(&one.0));
@@ -11,7 +11,7 @@ pub(crate) fn ranked<'w>(wrong: &str, known: impl Iterator<Item = &'w str>) -> V
 }
 
 /// Returns a question after the most similar word, such as "did you mean `block`? "; nothing if none is similar.
-pub(crate) fn question<'w>(wrong: &str, known: impl Iterator<Item = &'w str>) -> String {
+pub fn question<'w>(wrong: &str, known: impl Iterator<Item = &'w str>) -> String {
     /// The similarity from which on a word is proposed; that of clap's own suggestions is 0.7 without the weight on
     /// equal beginnings that is used here.
     const SIMILAR: f64 = 0.75;

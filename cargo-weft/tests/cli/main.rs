@@ -6,6 +6,7 @@ mod cache;
 mod ci;
 mod dump;
 mod files;
+mod filters;
 mod forms;
 mod graph;
 mod hostile;

@@ -1,0 +1,79 @@
+//! The arguments of the commands around the checks: `init`, `graph`, `explain` and `dump`.
+
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Subcommand};
+use weft_core::finding::Code;
+
+use super::kernels::KernelArgs;
+use super::selection::Selection;
+
+/// Arguments of `cargo weft init`.
+#[derive(Clone, Debug, Args)]
+#[command(
+    after_help = "Builds the selected packages, checks their kernels without a configuration, and writes weft.toml, tests/weft.rs \
+                  and the entries of Cargo.toml that the test needs. A file that is there already is left as it is."
+)]
+pub(crate) struct Init {
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+    /// Write weft.toml only, nothing for `cargo test`
+    #[arg(long)]
+    pub(crate) config_only: bool,
+    /// Print what would be written, and write nothing
+    #[arg(short = 'n', long)]
+    pub(crate) dry_run: bool,
+}
+
+/// Arguments of `cargo weft graph`. The kernels are those of `test`, or those of `check` if files are named.
+#[derive(Clone, Debug, Args)]
+#[command(
+    after_help = "Draws the warps of a cta as lanes, time downwards: generations of barriers as bars, arrivals that do not \
+                  wait as arrows, and of a race the two accesses that no barrier orders. Name one kernel with --kernel.\n\n\
+                  Exit codes: 0 if the picture was drawn, whatever the verdict, 101 if the kernel could not be checked, 2 if \
+                  several kernels or launches match, 4 if there is none."
+)]
+pub(crate) struct GraphArgs {
+    #[command(flatten)]
+    pub(crate) targets: KernelArgs,
+    /// The launch with this label in weft.toml, if the kernel has several
+    #[arg(long, value_name = "LABEL")]
+    pub(crate) launch: Option<String>,
+    /// Which finding to show, by its place in the report, from 1; the first defect if it is left out
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) finding: Option<usize>,
+    /// Write the picture to this file instead of standard output
+    #[arg(short, long, value_name = "FILE.svg")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// Arguments of `cargo weft explain`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Explain {
+    /// A code, such as `shared-race`
+    #[arg(value_parser = code())]
+    pub(crate) code: Code,
+}
+
+/// Arguments of `cargo weft dump`.
+#[derive(Clone, Debug, Subcommand)]
+pub(crate) enum Dump {
+    /// The instructions of PTX, and what the checker does with each
+    Isa(DumpIsa),
+    /// The keys of weft.toml, as a JSON Schema for editors
+    Schema,
+}
+
+/// Arguments of `cargo weft dump isa`.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct DumpIsa {
+    /// As a page of Markdown
+    #[arg(long)]
+    pub(crate) markdown: bool,
+}
+
+fn code() -> impl TypedValueParser<Value = Code> {
+    PossibleValuesParser::new(Code::ALL.iter().map(|code| code.name()))
+        .try_map(|name| Code::from_name(&name).ok_or("no such code"))
+}
