@@ -4,6 +4,7 @@
 //! configuration but without PTX is an error, since success would be misleading.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use cargo_metadata::Package as CargoPackage;
@@ -63,9 +64,11 @@ pub(crate) struct Built {
 pub(crate) fn built(selection: &Selection, printer: &Printer) -> Result<Built, Failure> {
     let manners = Manners {
         resolution: selection.resolution,
+        build: &selection.build,
         color: printer.color,
         quiet: printer.verbosity == Verbosity::Quiet,
     };
+    limit_threads(selection.build.jobs);
     let mut built = Built::default();
     for group in select::groups(selection)? {
         built.target.clone_from(&group.target);
@@ -78,6 +81,14 @@ pub(crate) fn built(selection: &Selection, printer: &Printer) -> Result<Built, F
         }
     }
     Ok(built)
+}
+
+/// Lets checks run on so many processors at a time.
+fn limit_threads(jobs: Option<NonZeroUsize>) {
+    if let Some(jobs) = jobs {
+        // It fails only if the pool has threads already, and a command builds packages before it checks anything.
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(jobs.get()).build_global();
+    }
 }
 
 fn package(package: &CargoPackage, out_dirs: &mut OutDirs) -> BuiltPackage {

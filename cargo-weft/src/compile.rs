@@ -11,7 +11,7 @@ use std::process::{ChildStdout, Command, Stdio};
 
 use cargo_metadata::{Message, Package};
 
-use crate::arguments::Resolution;
+use crate::arguments::{BuildFlags, Resolution};
 use crate::cargo::{self, StartError};
 use crate::options::Color;
 use crate::select::Group;
@@ -21,8 +21,9 @@ pub(crate) type OutDirs = BTreeMap<String, Vec<PathBuf>>;
 
 /// Options that are passed on to cargo.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Manners {
+pub(crate) struct Manners<'a> {
     pub(crate) resolution: Resolution,
+    pub(crate) build: &'a BuildFlags,
     pub(crate) color: Color,
     pub(crate) quiet: bool,
 }
@@ -39,7 +40,7 @@ pub(crate) enum CompileError {
 }
 
 /// Runs the build scripts of those packages of the group that have one, and returns their output directories.
-pub(crate) fn build_scripts(group: &Group, manners: Manners) -> Result<OutDirs, CompileError> {
+pub(crate) fn build_scripts(group: &Group, manners: Manners<'_>) -> Result<OutDirs, CompileError> {
     let scripted = |library: bool| {
         let with_script = group.packages.iter().filter(|package| has_script(package));
         with_script.filter(move |package| has_library(package) == library).collect::<Vec<_>>()
@@ -57,7 +58,7 @@ fn run(
     group: &Group,
     packages: &[&Package],
     targets: &str,
-    manners: Manners,
+    manners: Manners<'_>,
     out_dirs: &mut OutDirs,
 ) -> Result<(), CompileError> {
     let mut command = command(group, packages, targets, manners);
@@ -95,7 +96,7 @@ fn listen(stdout: ChildStdout, packages: &[&Package], out_dirs: &mut OutDirs) ->
     Ok(())
 }
 
-fn command(group: &Group, packages: &[&Package], targets: &str, manners: Manners) -> Command {
+fn command(group: &Group, packages: &[&Package], targets: &str, manners: Manners<'_>) -> Command {
     let mut command = Command::new(cargo::path());
     command.args([
         "check",
@@ -108,7 +109,7 @@ fn command(group: &Group, packages: &[&Package], targets: &str, manners: Manners
     for package in packages {
         command.args(["--package", &package.id.repr]);
     }
-    command.args(&group.features).args(manners.resolution.flags());
+    command.args(&group.features).args(manners.resolution.flags()).args(manners.build.flags());
     if manners.quiet {
         command.arg("--quiet");
     }

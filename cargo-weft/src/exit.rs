@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use weft_harness::case::PlanError;
 
+use crate::arguments::ManualError;
 use crate::baseline::BaselineError;
 use crate::compile::CompileError;
 use crate::files::RequestError;
@@ -72,6 +73,8 @@ pub(crate) enum Failure {
     #[error(transparent)]
     Change(#[from] WriteError),
     #[error(transparent)]
+    Manual(#[from] ManualError),
+    #[error(transparent)]
     Init(#[from] InitError),
     #[error(transparent)]
     Graph(#[from] GraphError),
@@ -105,6 +108,7 @@ impl Failure {
             | Self::Plan(_)
             | Self::Baseline(_)
             | Self::Change(_)
+            | Self::Manual(_)
             | Self::Init(_)
             | Self::Graph(
                 GraphError::Kernel { .. } | GraphError::Write { .. } | GraphError::Unread,

@@ -9,8 +9,9 @@ use crate::print::{Printer, wrap};
 /// The width of a line in columns.
 const WIDTH: usize = 80;
 
-/// Prints the page about a code for a terminal: headings in bold, code indented, paragraphs wrapped.
-pub(crate) fn run(code: Code, printer: &mut Printer) -> Result<Exit, Failure> {
+/// Prints the page about a code for a terminal: headings in bold, code indented, paragraphs wrapped. Without a code, lists all.
+pub(crate) fn run(code: Option<Code>, printer: &mut Printer) -> Result<Exit, Failure> {
+    let Some(code) = code else { return list(printer) };
     let heading = if printer.styled { Style::new().bold() } else { Style::new() };
     for block in blocks(code.page()) {
         match block {
@@ -21,6 +22,16 @@ pub(crate) fn run(code: Code, printer: &mut Printer) -> Result<Exit, Failure> {
                 printer.line(&(indented.collect::<Vec<_>>().join("\n") + "\n"))?;
             }
         }
+    }
+    Ok(Exit::Clean)
+}
+
+/// Prints a line for each code: its name, its class and what it says.
+fn list(printer: &mut Printer) -> Result<Exit, Failure> {
+    let width = Code::ALL.iter().map(|code| code.name().len()).max().unwrap_or_default();
+    for code in Code::ALL {
+        let class = code.class().in_words();
+        printer.line(&format!("{:width$}  {class:16}  {}", code.name(), code.summary()))?;
     }
     Ok(Exit::Clean)
 }

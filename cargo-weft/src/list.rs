@@ -13,12 +13,13 @@ use crate::subset::Subset;
 
 /// Prints all kernels and launches under the names that `test` uses.
 pub(crate) fn run(arguments: &List, printer: &mut Printer) -> Result<Exit, Failure> {
-    let List { filters, kernel, selection, message_format } = arguments;
+    let List { filters, kernel, partition, selection, message_format } = arguments;
     let mut plan = collect::plan(selection, &Checker::default(), printer)?;
     for failure in &plan.failures {
         printer.failure(failure);
     }
-    let jobs = Subset { filters, kernel: kernel.as_ref() }.of(&mut plan)?;
+    let subset = Subset { filters, kernel: kernel.as_ref(), partition: *partition };
+    let jobs = subset.of(&mut plan, printer)?;
     let (unread, kernels): (Vec<&Job>, Vec<&Job>) = jobs.iter().partition(|job| job.is_unread());
     for job in kernels {
         printer.line(&match message_format {

@@ -21,6 +21,7 @@ mod formats;
 mod graph;
 mod init;
 mod list;
+mod manual;
 mod mutate;
 mod options;
 mod outside;
@@ -66,6 +67,8 @@ fn run(command: Command, printer: &mut Printer) -> Result<Exit, Failure> {
         Command::List(arguments) => list::run(&arguments, printer),
         Command::Baseline(arguments) => baseline::run(&arguments, printer),
         Command::Explain(arguments) => explain::run(arguments.code, printer),
+        Command::Completions(arguments) => manual::completions(arguments, printer),
+        Command::Man(arguments) => manual::man(&arguments, printer),
         Command::Dump(what) => dump::run(&what, printer),
     }
 }

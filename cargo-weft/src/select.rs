@@ -2,7 +2,7 @@
 //! names.
 
 use std::env;
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, absolute};
 
 use cargo_metadata::{Metadata, MetadataCommand, Package};
 
@@ -36,6 +36,8 @@ pub(crate) enum SelectError {
     Start(StartError),
     #[error("no package `{name}` in this workspace; there are {}", .known.join(", "))]
     NoPackage { name: String, known: Vec<String> },
+    #[error("cannot find the current folder")]
+    Folder(#[source] std::io::Error),
     #[error(transparent)]
     Outside(#[from] outside::OutsideError),
 }
@@ -74,7 +76,10 @@ pub(crate) fn groups(selection: &Selection) -> Result<Vec<Group>, SelectError> {
     if let Some(name) = selection.workspace.package.iter().find(|name| !known.contains(name)) {
         return Err(SelectError::NoPackage { name: name.clone(), known });
     }
-    let target = metadata.target_directory.clone().into_std_path_buf();
+    let target = match &selection.build.target_dir {
+        Some(folder) => absolute(folder).map_err(SelectError::Folder)?,
+        None => metadata.target_directory.clone().into_std_path_buf(),
+    };
     let root = metadata.workspace_root.clone().into_std_path_buf();
     let (packages, _) = selection.workspace.partition_packages(&metadata);
     let own = Group {

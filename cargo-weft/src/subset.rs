@@ -5,9 +5,11 @@ use weft_core::report::escape;
 use weft_harness::case::Job;
 use weft_harness::similar;
 
+use crate::arguments::Partition;
 use crate::collect::Plan;
 use crate::exit::Failure;
 use crate::files;
+use crate::print::Printer;
 
 /// Which kernels and launches are selected. The conditions hold together; without any, all are.
 #[derive(Clone, Copy, Debug, Default)]
@@ -16,6 +18,8 @@ pub(crate) struct Subset<'a> {
     pub(crate) filters: &'a [String],
     /// The pattern that the kernel's name matches.
     pub(crate) kernel: Option<&'a Regex>,
+    /// The part of these.
+    pub(crate) partition: Option<Partition>,
 }
 
 /// A filter that selects nothing.
@@ -35,15 +39,26 @@ pub(crate) struct NoKernelNamed {
 impl Subset<'_> {
     /// Whether everything is selected.
     pub(crate) fn is_whole(&self) -> bool {
-        self.filters.is_empty() && self.kernel.is_none()
+        self.filters.is_empty() && self.kernel.is_none() && self.partition.is_none()
     }
 
     /// Returns the selected jobs of a plan, in its order. Files that cannot be read are always selected, since their
     /// kernels are not known.
-    pub(crate) fn of(&self, plan: &mut Plan) -> Result<Vec<Job>, Failure> {
+    pub(crate) fn of(&self, plan: &mut Plan, printer: &mut Printer) -> Result<Vec<Job>, Failure> {
         let is_partial = !plan.failures.is_empty();
         let jobs = std::mem::take(&mut plan.packages).into_iter().flatten().collect();
-        Ok(filtered(files::matching(jobs, self.kernel)?, self.filters, is_partial)?)
+        let jobs = filtered(files::matching(jobs, self.kernel)?, self.filters, is_partial)?;
+        let Some(partition) = self.partition else { return Ok(jobs) };
+        let all = jobs.len();
+        let indexed = jobs.into_iter().enumerate();
+        let has = |(index, job): &(usize, Job)| partition.has(&job.name(), *index);
+        let own: Vec<Job> = indexed.filter(has).map(|(_, job)| job).collect();
+        let Partition { shard, of, .. } = partition;
+        printer.note(&format!(
+            "shard {shard} of {of} has {} of {all} kernels and launches",
+            own.len()
+        ));
+        Ok(own)
     }
 }
 

@@ -17,8 +17,8 @@ use weft_harness::cache::{Cache, CacheError};
 /// Checks all kernels of the selected packages.
 pub(crate) fn run(arguments: &Test, printer: &mut Printer) -> Result<Exit, Failure> {
     let Test { filters, options } = arguments;
-    let TestOptions { kernel, selection, no_cache, solver, message_format } = options;
-    let subset = Subset { filters, kernel: kernel.as_ref() };
+    let TestOptions { kernel, partition, selection, no_cache, solver, message_format } = options;
+    let subset = Subset { filters, kernel: kernel.as_ref(), partition: *partition };
     let own = PackageCheck { selection, subset, no_cache: *no_cache, solver };
     let renderer =
         |surroundings: &RunContext, _: &Path| formats::renderer(*message_format, surroundings);
@@ -57,7 +57,7 @@ pub(crate) fn check(
     for failure in &plan.failures {
         printer.failure(failure);
     }
-    let jobs = own.subset.of(&mut plan)?;
+    let jobs = own.subset.of(&mut plan, printer)?;
     let Plan { failures, target, root, crates, .. } = plan;
     let cache = if own.no_cache { None } else { opened(&target, identity.as_deref(), printer) };
     let failed: Vec<RunProblem> = failures.iter().map(problem).collect();

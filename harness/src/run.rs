@@ -26,7 +26,7 @@ pub fn main(
     let arguments = Arguments::from_args();
     hook_panics();
     let cache = target_tmp
-        .filter(|_| std::env::var_os("WEFT_NO_CACHE").is_none())
+        .filter(|_| !is_set("WEFT_NO_CACHE"))
         .and_then(|tmp| Path::new(tmp).parent())
         .and_then(|target| Cache::of_test_binary(target).ok())
         .map(Arc::new);
@@ -38,6 +38,12 @@ pub fn main(
             ExitCode::from(UNPLANNED)
         }
     }
+}
+
+/// Whether a variable of the environment has a value that does not say no.
+fn is_set(name: &str) -> bool {
+    let value = std::env::var_os(name).unwrap_or_default().to_string_lossy().to_lowercase();
+    !["", "0", "n", "no", "f", "false", "off"].contains(&value.as_str())
 }
 
 fn cases(

@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::FalseyValueParser;
 use regex::Regex;
 
 use super::kernels::KernelArgs;
+use super::partition::Partition;
 use super::selection::Selection;
 use crate::options::{ListFormat, MessageFormat};
 use crate::settings::CommandSettings;
@@ -28,15 +30,18 @@ pub(crate) struct TestOptions {
     /// Only kernels whose mangled or demangled name matches
     #[arg(long, value_name = "REGEX")]
     pub(crate) kernel: Option<Regex>,
+    /// Only this part of the kernels and launches: `hash:M/N`, shard M of N, or `count:M/N`
+    #[arg(long, value_name = "PARTITION", env = "WEFT_PARTITION")]
+    pub(crate) partition: Option<Partition>,
     #[command(flatten)]
     pub(crate) selection: Selection,
     /// Check every kernel anew, and neither read nor write kept verdicts
-    #[arg(long)]
+    #[arg(long, env = "WEFT_NO_CACHE", value_parser = FalseyValueParser::new())]
     pub(crate) no_cache: bool,
     #[command(flatten)]
     pub(crate) solver: SolverArgs,
     /// How to print what was found
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t, env = "WEFT_MESSAGE_FORMAT")]
     pub(crate) message_format: MessageFormat,
 }
 
@@ -50,6 +55,9 @@ pub(crate) struct List {
     /// Only kernels whose mangled or demangled name matches
     #[arg(long, value_name = "REGEX")]
     pub(crate) kernel: Option<Regex>,
+    /// Only this part of the kernels and launches: `hash:M/N`, shard M of N, or `count:M/N`
+    #[arg(long, value_name = "PARTITION", env = "WEFT_PARTITION")]
+    pub(crate) partition: Option<Partition>,
     #[command(flatten)]
     pub(crate) selection: Selection,
     /// How to print the kernels
@@ -74,7 +82,7 @@ pub(crate) struct CheckArgs {
     #[command(flatten)]
     pub(crate) solver: SolverArgs,
     /// How to print what was found
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t, env = "WEFT_MESSAGE_FORMAT")]
     pub(crate) message_format: MessageFormat,
 }
 
@@ -83,7 +91,7 @@ pub(crate) struct CheckArgs {
 pub(crate) struct SolverArgs {
     /// An SMT solver, asked about races that are neither proved nor refuted: `z3`, `cvc5` or another program,
     /// with its options; it is given the path of an SMT-LIB script
-    #[arg(long, value_name = "COMMAND")]
+    #[arg(long, value_name = "COMMAND", env = "WEFT_SOLVER")]
     solver: Option<String>,
 }
 
@@ -105,7 +113,7 @@ pub(crate) struct ReportArgs {
     #[command(flatten)]
     pub(crate) targets: KernelArgs,
     /// Check every kernel anew, and neither read nor write kept verdicts
-    #[arg(long)]
+    #[arg(long, env = "WEFT_NO_CACHE", value_parser = FalseyValueParser::new())]
     pub(crate) no_cache: bool,
     #[command(flatten)]
     pub(crate) solver: SolverArgs,

@@ -8,10 +8,11 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use weft_harness::similar;
 
 use super::check::{CheckArgs, List, ReportArgs, Test, TestOptions};
+use super::environment;
 use super::kernels::given;
 use super::repair::{Mutate, Repair};
 use super::selection::Selection;
-use super::tools::{Dump, Explain, GraphArgs, Init};
+use super::tools::{Completions, Dump, Explain, GraphArgs, Init, Man};
 use crate::options::Color;
 
 #[derive(Debug, Parser)]
@@ -57,6 +58,10 @@ pub(crate) enum Command {
     Baseline(Selection),
     /// Explain what a finding code means and what to do about it
     Explain(Explain),
+    /// Print completions of this command line for a shell
+    Completions(Completions),
+    /// Print the manual page of this command line, or write one for each command
+    Man(Man),
     /// Print what the checker works with
     #[command(subcommand)]
     Dump(Dump),
@@ -83,9 +88,10 @@ pub(crate) fn parse(words: impl Iterator<Item = OsString>) -> (Command, OutputAr
 
 fn parsed(words: Vec<OsString>) -> Result<(Command, OutputArgs), clap::Error> {
     let conflict = |message: &str| Arguments::command().error(ErrorKind::ArgumentConflict, message);
-    let matches = Arguments::command()
+    let matches = environment::without_empty(Arguments::command())
         .try_get_matches_from(&words)
-        .map_err(|error| no_command(&error, &words).unwrap_or(error))?;
+        .map_err(|error| no_command(&error, &words).unwrap_or(error))
+        .map_err(|error| environment::named(error, &Arguments::command(), &words))?;
     let Arguments { command, test, filters, output } = Arguments::from_arg_matches(&matches)?;
     let Some((_, own)) = matches.subcommand() else {
         return Ok((command.unwrap_or(Command::Test(Test { filters, options: test })), output));
@@ -106,6 +112,11 @@ fn parsed(words: Vec<OsString>) -> Result<(Command, OutputArgs), clap::Error> {
         Some(message) => Err(conflict(message)),
         None => Ok((command.unwrap_or(Command::Test(Test { filters, options: test })), output)),
     }
+}
+
+/// Returns the whole command line as clap knows it.
+pub(super) fn definition() -> clap::Command {
+    Arguments::command()
 }
 
 /// Returns the error for a word where a subcommand is expected; `None` if that is not what `error` is about. It is no filter:

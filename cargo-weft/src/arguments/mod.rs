@@ -2,7 +2,10 @@
 
 mod check;
 mod command;
+mod environment;
 mod kernels;
+mod manual;
+mod partition;
 mod repair;
 mod selection;
 mod tools;
@@ -10,6 +13,8 @@ mod tools;
 pub(crate) use check::{CheckArgs, List, ReportArgs, SolverArgs, Test, TestOptions};
 pub(crate) use command::{Command, OutputArgs, parse};
 pub(crate) use kernels::KernelArgs;
+pub(crate) use manual::{ManualError, completions, pages};
+pub(crate) use partition::Partition;
 pub(crate) use repair::{Mutate, Repair};
-pub(crate) use selection::{Resolution, Selection};
-pub(crate) use tools::{Dump, DumpIsa, GraphArgs, Init};
+pub(crate) use selection::{BuildFlags, Resolution, Selection};
+pub(crate) use tools::{Completions, Dump, DumpIsa, GraphArgs, Init, Man};

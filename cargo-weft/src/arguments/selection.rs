@@ -1,5 +1,8 @@
 //! Which packages a command is about, and how cargo builds them.
 
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
 use clap::Args;
 
 /// Which packages are selected, and how cargo builds them.
@@ -13,6 +16,42 @@ pub(crate) struct Selection {
     pub(crate) features: clap_cargo::Features,
     #[command(flatten)]
     pub(crate) resolution: Resolution,
+    #[command(flatten)]
+    pub(crate) build: BuildFlags,
+}
+
+/// Cargo's flags on what it compiles and where to.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct BuildFlags {
+    /// Run build scripts in the release profile
+    #[arg(short, long, conflicts_with = "profile")]
+    release: bool,
+    /// Run build scripts in this profile
+    #[arg(long, value_name = "NAME")]
+    profile: Option<String>,
+    /// Compile for this platform; build scripts run on the host
+    #[arg(long, value_name = "TRIPLE")]
+    target: Option<String>,
+    /// The folder of compiled files, and of kept verdicts
+    #[arg(long, value_name = "DIR")]
+    pub(crate) target_dir: Option<PathBuf>,
+    /// How many jobs cargo runs at a time, and how many kernels are checked at a time
+    #[arg(short, long, value_name = "NUMBER", env = "WEFT_JOBS")]
+    pub(crate) jobs: Option<NonZeroUsize>,
+}
+
+impl BuildFlags {
+    /// Returns the flags in the form that cargo takes, without the target directory.
+    pub(crate) fn flags(&self) -> Vec<String> {
+        let with = |flag: &str, value: Option<String>| value.map(|value| format!("{flag}={value}"));
+        let flags = [
+            self.release.then(|| "--release".to_owned()),
+            with("--profile", self.profile.clone()),
+            with("--target", self.target.clone()),
+            with("--jobs", self.jobs.map(|number| number.to_string())),
+        ];
+        flags.into_iter().flatten().collect()
+    }
 }
 
 /// Cargo's flags on the lock file and the network.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Subcommand};
+use clap_complete::Shell;
 use weft_core::finding::Code;
 
 use super::kernels::KernelArgs;
@@ -51,9 +52,24 @@ pub(crate) struct GraphArgs {
 /// Arguments of `cargo weft explain`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Explain {
-    /// A code, such as `shared-race`
+    /// A code, such as `shared-race`; all codes are listed if it is left out
     #[arg(value_parser = code())]
-    pub(crate) code: Code,
+    pub(crate) code: Option<Code>,
+}
+
+/// Arguments of `cargo weft completions`.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Completions {
+    /// The shell
+    pub(crate) shell: Shell,
+}
+
+/// Arguments of `cargo weft man`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Man {
+    /// Write a page for each command to this folder, instead of the first page to standard output
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 /// Arguments of `cargo weft dump`.

@@ -1,0 +1,42 @@
+//! Completions for shells, and manual pages, both from the definition of the command line.
+
+use std::io;
+use std::path::PathBuf;
+
+use clap_complete::Shell;
+
+use super::command::definition;
+
+/// A manual page that cannot be written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write {}", .path.display())]
+pub(crate) struct ManualError {
+    /// The file or folder.
+    pub(crate) path: PathBuf,
+    /// What the system says.
+    pub(crate) source: io::Error,
+}
+
+/// Returns the completions of `cargo-weft` for a shell.
+pub(crate) fn completions(shell: Shell) -> Vec<u8> {
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut definition(), "cargo-weft", &mut text);
+    text
+}
+
+/// Returns the manual pages, each with the name of its file: that of the whole first, then those of the commands.
+pub(crate) fn pages() -> io::Result<Vec<(String, Vec<u8>)>> {
+    let mut command = definition().name("cargo-weft").bin_name("cargo-weft");
+    command.build();
+    let mut pages = vec![page(&command, "cargo-weft".to_owned())?];
+    for own in command.get_subcommands().filter(|own| own.get_name() != "help") {
+        pages.push(page(own, format!("cargo-weft-{}", own.get_name()))?);
+    }
+    Ok(pages)
+}
+
+fn page(command: &clap::Command, name: String) -> io::Result<(String, Vec<u8>)> {
+    let mut text = Vec::new();
+    clap_mangen::Man::new(command.clone().display_name(&name)).title(&name).render(&mut text)?;
+    Ok((format!("{name}.1"), text))
+}
