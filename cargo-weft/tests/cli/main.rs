@@ -4,6 +4,7 @@ mod accepted;
 mod bad_input;
 mod cache;
 mod ci;
+mod command_line;
 mod dump;
 mod files;
 mod filters;
