@@ -212,9 +212,9 @@ fn compiled_line(found: &[String], is_alone: bool) -> Option<Observation> {
         return None;
     }
     Some(if is_alone {
-        let advice = "machine code is not checked, only PTX; let the build script also call `nvcc -ptx -lineinfo` (or pass \
-                      `--keep`) and leave the .ptx files in OUT_DIR, or save them and name them in weft.toml, such as \
-                      `ptx = [\"kernels/*.ptx\"]`";
+        let advice = "machine code is not checked, only PTX; let the build script also compile the sources with the crate \
+                      `weft-build` or `nvcc -ptx -lineinfo -o $OUT_DIR/NAME.ptx`, or save PTX and name it in weft.toml, such \
+                      as `ptx = [\"kernels/*.ptx\"]`; docs/build-scripts.md of cargo-weft has examples";
         (Grade::Problem, format!("OUT_DIR has compiled GPU code but no PTX ({names}): {advice}"))
     } else {
         let advice = "only kernels that are in the PTX files as well are checked";
@@ -294,8 +294,11 @@ fn harness(package: &BuiltPackage) -> Observation {
     }
 }
 
-/// Returns where the CUDA compiler is.
+/// Returns where the CUDA compiler is, for build scripts that use `weft-build` or look it up in the same way.
 fn nvcc() -> String {
+    if let Some(named) = env::var_os("NVCC").filter(|named| !named.is_empty()) {
+        return format!("ok      nvcc: {}, as NVCC says", escape(&named.to_string_lossy()));
+    }
     let name = format!("nvcc{}", env::consts::EXE_SUFFIX);
     let home = ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(env::var_os);
     let homes = home.map(|home| PathBuf::from(home).join("bin"));
@@ -304,6 +307,6 @@ fn nvcc() -> String {
         env::split_paths(&path).chain(homes).map(|dir| dir.join(&name)).find(|file| file.is_file());
     match found {
         Some(path) => format!("ok      nvcc: {}", escape(&path.display().to_string())),
-        None => "ok      no nvcc in PATH, CUDA_HOME or CUDA_PATH: not needed, unless a build script calls it".to_owned(),
+        None => "ok      no nvcc in NVCC, PATH, CUDA_HOME or CUDA_PATH: not needed, unless a build script calls it".to_owned(),
     }
 }

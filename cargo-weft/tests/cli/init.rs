@@ -5,7 +5,7 @@ use std::fs;
 use weft_harness::config::SCHEMA_URL;
 
 use crate::packages::package;
-use crate::support::{CLEAN, Folder, RACE};
+use crate::support::{CLEAN, Folder, RACE, Run};
 
 /// Kernels with names and lines of `kernel.cu`: `put` races for `stride` 0, `pair<...>` are two of one template, and
 /// `bound` has a bound for its block.
@@ -150,6 +150,13 @@ fn doctor_says_what_is_checked() {
         .says("compiled for a debugger");
     let folder = folder.with("weft.toml", "[default]\nblok = 64\n");
     folder.weft("doctor").exits(101).says("weft.toml:2:1: unknown key `blok`");
+}
+
+#[test]
+fn doctor_knows_the_variable_that_names_nvcc() {
+    let folder = project("doctor-nvcc");
+    let output = folder.command(&["doctor"]).env("NVCC", "/opt/own/nvcc").output();
+    Run::of(output.expect("it starts")).exits(0).says("ok      nvcc: /opt/own/nvcc, as NVCC says");
 }
 
 #[test]
