@@ -45,17 +45,17 @@ fn pattern(line: &str) -> String {
 }
 
 /// Returns the place that a comment names.
-fn enter(name: &str, place: &str) -> Scratch {
+fn enter(place: &str) -> Scratch {
     match place {
         "the repository" => Scratch::repository(),
-        "an empty folder" => Scratch::empty(name),
-        "a new crate" => Scratch::new_crate(name),
+        "an empty folder" => Scratch::empty(),
+        "a new crate" => Scratch::new_crate(),
         "the crate of the README" => {
-            let scratch = Scratch::new_crate(name);
+            let scratch = Scratch::new_crate();
             page::read("README.md").blocks.iter().for_each(|block| scratch.write(block));
             scratch
         }
-        folder => Scratch::copy(name, folder),
+        folder => Scratch::copy(folder),
     }
 }
 
@@ -84,15 +84,14 @@ fn run(page: &Page, block: &Fenced, scratch: &mut Scratch) -> Vec<String> {
 
 /// Runs the consoles of a page. Returns what is wrong.
 fn consoles(page: &Page) -> Vec<String> {
-    let name = |line: usize| format!("{}-{line}", page.path.replace(['/', '.'], "-"));
     let mut scratch = Scratch::repository();
     let (mut wrong, mut later) = (Vec::new(), Vec::new());
     if page.path == "README.md" {
-        scratch = enter(&name(0), "a new crate");
+        scratch = enter("a new crate");
     }
     for block in &page.blocks {
         if let Some(place) = block.directive("in: ") {
-            scratch = enter(&name(block.line), place);
+            scratch = enter(place);
         }
         scratch.write(block);
         if block.language != "console" || block.directive("not run: ").is_some() {

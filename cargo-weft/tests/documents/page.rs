@@ -79,17 +79,24 @@ pub(crate) fn read(path: &str) -> Page {
 
 fn parse(path: &str, text: &str) -> Page {
     let mut page = Page { path: path.to_owned(), prose: Vec::new(), blocks: Vec::new() };
-    let (mut open, mut directives): (Option<Fenced>, Vec<String>) = (None, Vec::new());
+    let (mut open, mut indent): (Option<Fenced>, usize) = (None, 0);
+    let mut directives: Vec<String> = Vec::new();
     for (number, line) in (1..).zip(text.lines()) {
-        match (&mut open, line.strip_prefix("```")) {
+        // Blocks in a list are indented.
+        let bare = line.trim_start();
+        match (&mut open, bare.strip_prefix("```")) {
             (Some(_), Some("")) => page.blocks.extend(open.take()),
-            (Some(block), _) => block.text.push_str(&format!("{line}\n")),
+            (Some(block), _) => {
+                block.text.push_str(line.get(indent..).unwrap_or_default());
+                block.text.push('\n');
+            }
             (None, Some(language)) => {
+                indent = line.len() - bare.len();
                 let (language, directives) = (language.to_owned(), std::mem::take(&mut directives));
                 open = Some(Fenced { line: number, language, text: String::new(), directives });
             }
             (None, None) => {
-                let comment = line.strip_prefix("<!-- ").and_then(|rest| rest.strip_suffix(" -->"));
+                let comment = bare.strip_prefix("<!-- ").and_then(|rest| rest.strip_suffix(" -->"));
                 if let Some(comment) = comment {
                     directives.extend(comment.split("; ").map(str::to_owned));
                 } else if !line.is_empty() {

@@ -7,6 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use tempfile::TempDir;
+
 use crate::page::{self, Fenced};
 
 /// Where the crates are that pages depend on.
@@ -18,38 +20,38 @@ const PROFILE: &str =
 /// A folder and, within it, the current one.
 #[derive(Debug)]
 pub(crate) struct Scratch {
-    root: PathBuf,
+    /// Removed with this; `None` is the repository.
+    own: Option<TempDir>,
     current: PathBuf,
 }
 
 impl Scratch {
     /// Returns the repository itself.
     pub(crate) fn repository() -> Self {
-        Self { root: page::root(), current: page::root() }
+        Self { own: None, current: page::root() }
     }
 
-    /// Returns an empty folder with this name, which must be unique.
-    pub(crate) fn empty(name: &str) -> Self {
-        let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("documents").join(name);
-        if root.exists() {
-            fs::remove_dir_all(&root).expect("an earlier run's folder can be removed");
-        }
-        fs::create_dir_all(root.join(".cargo")).expect("the test folder can be made");
-        fs::write(root.join(".cargo/config.toml"), PROFILE).expect("the file can be written");
-        Self { current: root.clone(), root }
+    /// Returns an empty folder. It lies outside of the repository, because `cargo new` makes a crate a member of the workspace
+    /// in which it lies.
+    pub(crate) fn empty() -> Self {
+        let own = tempfile::tempdir().expect("a temporary folder can be made");
+        let current = own.path().to_owned();
+        fs::create_dir(current.join(".cargo")).expect("a folder can be made");
+        fs::write(current.join(".cargo/config.toml"), PROFILE).expect("the file can be written");
+        Self { own: Some(own), current }
     }
 
     /// Returns a folder with a new crate, `signal`.
-    pub(crate) fn new_crate(name: &str) -> Self {
-        let mut scratch = Self::empty(name);
+    pub(crate) fn new_crate() -> Self {
+        let mut scratch = Self::empty();
         assert!(scratch.run("cargo new --lib signal").status.success());
         scratch.enter("signal");
         scratch
     }
 
     /// Returns a folder with a copy of the files of a folder of the repository.
-    pub(crate) fn copy(name: &str, folder: &str) -> Self {
-        let scratch = Self::empty(name);
+    pub(crate) fn copy(folder: &str) -> Self {
+        let scratch = Self::empty();
         let from = page::root().join(folder);
         for entry in fs::read_dir(&from).unwrap_or_else(|error| panic!("{folder}: {error}")) {
             let path = entry.expect("the folder can be read").path();
@@ -101,7 +103,7 @@ impl Scratch {
     /// Has a crate depend on the crates of this checkout, in the versions of its Cargo.lock.
     fn replace_sources(&self) {
         let manifest = self.current.join("Cargo.toml");
-        if self.root == page::root() || !manifest.exists() {
+        if self.own.is_none() || !manifest.exists() {
             return;
         }
         let text = fs::read_to_string(&manifest).expect("the manifest can be read");
