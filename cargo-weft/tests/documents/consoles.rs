@@ -1,7 +1,6 @@
 //! Runs what pages show in consoles, and compares what is printed.
 //!
-//! Comments in front of a block say how: `in: PLACE` (see `enter`; without it, the block runs where the one before it did,
-//! first in the repository), `exit status N` of the last command, `run at the end` of the page, and `not run: REASON`. `...`
+//! Comments in front of a block say how: `in: PLACE` (see `enter`; without it, the block runs where the one before it did), `exit status N` of the last command, `run at the end` of the page, and `not run: REASON`. `...`
 //! in an expected output stands for any text, in a line of its own for any lines.
 
 use regex::Regex;
@@ -84,26 +83,33 @@ fn run(page: &Page, block: &Fenced, scratch: &mut Scratch) -> Vec<String> {
 
 /// Runs the consoles of a page. Returns what is wrong.
 fn consoles(page: &Page) -> Vec<String> {
-    let mut scratch = Scratch::repository();
     let (mut wrong, mut later) = (Vec::new(), Vec::new());
-    if page.path == "README.md" {
-        scratch = enter("a new crate");
-    }
+    let mut scratch = (page.path == "README.md").then(|| enter("a new crate"));
     for block in &page.blocks {
         if let Some(place) = block.directive("in: ") {
-            scratch = enter(place);
+            scratch = Some(enter(place));
         }
-        scratch.write(block);
-        if block.language != "console" || block.directive("not run: ").is_some() {
-            continue;
-        }
-        if block.directive("run at the end").is_some() {
-            later.push(block);
-        } else {
-            wrong.extend(run(page, block, &mut scratch));
+        let is_run = block.language == "console" && block.directive("not run: ").is_none();
+        match &mut scratch {
+            Some(scratch) => {
+                scratch.write(block);
+                match block.directive("run at the end") {
+                    Some(_) => later.push(block),
+                    None if is_run => wrong.extend(run(page, block, scratch)),
+                    None => {}
+                }
+            }
+            None if is_run => wrong.push(format!(
+                "{}:{}: a comment in front of this block has to say where it runs, `in: PLACE`, or why it does not, \
+                 `not run: REASON`",
+                page.path, block.line
+            )),
+            None => {}
         }
     }
-    wrong.extend(later.into_iter().flat_map(|block| run(page, block, &mut scratch)));
+    if let Some(mut scratch) = scratch {
+        wrong.extend(later.into_iter().flat_map(|block| run(page, block, &mut scratch)));
+    }
     wrong
 }
 
