@@ -69,7 +69,7 @@ fn run(page: &Page, block: &Fenced, scratch: &mut Scratch) -> Vec<String> {
             continue;
         }
         let output = scratch.run(command);
-        let (out, err) = (scratch.as_read(&output.stdout), scratch.as_read(&output.stderr));
+        let (out, err) = (Scratch::as_read(&output.stdout), Scratch::as_read(&output.stderr));
         let place = format!("{}:{}: `{command}`", page.path, block.line);
         let code = if at == last { status } else { 0 };
         if output.status.code() != Some(code) {

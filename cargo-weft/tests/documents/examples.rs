@@ -64,9 +64,11 @@ fn rust_is_compiled() {
         let is_documented = documented.contains(&format!("include_str!(\"../../{}\")", page.path));
         for block in page.blocks.iter().filter(|block| block.language.starts_with("rust")) {
             assert!(
-                is_documented || block.file().is_some(),
+                is_documented
+                    || block.file().is_some()
+                    || block.directive("not compiled: ").is_some(),
                 "{}:{}: nothing compiles this: a `file:` comment has the consoles of the page compile it, an \
-                 `include_str!` in fixture-tests/src/lib.rs the doc tests",
+                 `include_str!` in fixture-tests/src/lib.rs the doc tests, or `not compiled:` says why not",
                 page.path,
                 block.line
             );
@@ -80,7 +82,7 @@ fn workflows_are_the_one_that_init_prints() {
     let package = folder.join("src");
     fs::create_dir_all(&package).expect("folders can be made");
     let write = |name: &str, text: &str| {
-        fs::write(folder.join(name), text).expect("the file can be written")
+        fs::write(folder.join(name), text).expect("the file can be written");
     };
     write("src/lib.rs", "");
     write("Cargo.toml", "[package]\nname = \"printed\"\nedition = \"2024\"\n[workspace]\n");

@@ -72,8 +72,7 @@ fn markdown(root: &Path, folder: &str, found: &mut Vec<String>) {
 
 /// Reads a page of the repository.
 pub(crate) fn read(path: &str) -> Page {
-    let text =
-        fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
+    let text = fs::read_to_string(root().join(path)).expect("the page can be read");
     parse(path, &text)
 }
 

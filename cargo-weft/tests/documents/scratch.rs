@@ -53,7 +53,8 @@ impl Scratch {
     pub(crate) fn copy(folder: &str) -> Self {
         let scratch = Self::empty();
         let from = page::root().join(folder);
-        for entry in fs::read_dir(&from).unwrap_or_else(|error| panic!("{folder}: {error}")) {
+        for entry in fs::read_dir(&from).expect("the place is one that `enter` knows, or a folder")
+        {
             let path = entry.expect("the folder can be read").path();
             let name = path.file_name().expect("a file has a name");
             fs::copy(&path, scratch.current.join(name)).expect("the file can be copied");
@@ -110,7 +111,7 @@ impl Scratch {
         let folders = [("weft-build", "weft-build"), ("weft-harness", "harness")];
         let replaced = folders.into_iter().fold(text.clone(), |text, (name, folder)| {
             let path = page::root().join(folder);
-            let here = format!("{name} = {{ path = {path:?} }}");
+            let here = format!("{name} = {{ path = '{}' }}", path.display());
             text.replace(&format!("{name} = {{ git = \"{REPOSITORY}\" }}"), &here)
         });
         if replaced != text {
@@ -123,7 +124,7 @@ impl Scratch {
     }
 
     /// Returns a command's output with the paths that a reader has.
-    pub(crate) fn as_read(&self, output: &[u8]) -> String {
+    pub(crate) fn as_read(output: &[u8]) -> String {
         let text = String::from_utf8_lossy(output).into_owned();
         let target = target();
         text.replace(&*target.to_string_lossy(), "target")
