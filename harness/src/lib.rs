@@ -19,6 +19,19 @@
 //! `config` reads `weft.toml`, `name` demangles kernel names, `signature` finds the names of their arguments, `discover`
 //! finds PTX files, `case` turns kernels and launches into test cases, `cache` keeps verdicts between runs, `render`
 //! reads the sources that reports quote.
+//!
+//! A program of its own can use these parts, for example to read a configuration:
+//!
+//! ```
+//! use std::path::Path;
+//! use weft_harness::config::Config;
+//!
+//! let text = "[[kernel]]\nname = '^saxpy$'\nblock = 128\n";
+//! assert!(Config::parse(text, Path::new("weft.toml")).is_ok());
+//!
+//! let mistake = Config::parse("[[kernel]]\nnam = '^saxpy$'\n", Path::new("weft.toml"));
+//! assert!(mistake.unwrap_err().to_string().contains("nam"));
+//! ```
 
 mod bounded;
 pub mod cache;

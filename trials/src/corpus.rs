@@ -1,4 +1,4 @@
-//! The saved inputs: the PTX of the fixtures, the configurations in the README, and inputs on which the checker once
+//! The saved inputs: the PTX of the fixtures, the configurations in the documentation, and inputs on which the checker once
 //! failed (`fuzz/corpus/TARGET/`).
 
 use std::fs;
@@ -14,7 +14,7 @@ pub fn of(target: &str) -> Vec<Vec<u8>> {
     let mut inputs = texts(files(&root().join("fuzz/corpus").join(target)));
     match target {
         "reader" => inputs.extend(fixtures()),
-        "config" => inputs.extend(readme()),
+        "config" => inputs.extend(documentation()),
         _ => {}
     }
     inputs
@@ -40,9 +40,17 @@ fn texts(mut paths: Vec<PathBuf>) -> Vec<Vec<u8>> {
     paths.iter().filter_map(|path| fs::read(path).ok()).collect()
 }
 
-/// Returns the TOML examples of the README.
-fn readme() -> Vec<Vec<u8>> {
-    let text = fs::read_to_string(root().join("README.md")).unwrap_or_default();
-    let blocks = text.split("```toml\n").skip(1);
-    blocks.filter_map(|block| Some(block.split("```").next()?.as_bytes().to_vec())).collect()
+/// Returns the TOML examples of the documentation.
+fn documentation() -> Vec<Vec<u8>> {
+    let mut pages = files(&root().join("docs"));
+    pages.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
+    pages.push(root().join("README.md"));
+    let examples = |page: Vec<u8>| {
+        let text = String::from_utf8_lossy(&page).into_owned();
+        let blocks = text.split("```toml\n").skip(1);
+        let blocks =
+            blocks.filter_map(|block| Some(block.split("```").next()?.as_bytes().to_vec()));
+        blocks.collect::<Vec<_>>()
+    };
+    texts(pages).into_iter().flat_map(examples).collect()
 }

@@ -9,6 +9,34 @@
 //! `explain` puts what was found into words; `check` runs the stages; `mutate` weakens a clean kernel's synchronization,
 //! which shows what of the synchronization is superfluous; `repair` finds the cheapest barriers that make a kernel clean;
 //! `chart` draws up what a run of a kernel does at its barriers.
+//!
+//! # Example
+//!
+//! Every thread stores its index to the same word, so that the threads race:
+//!
+//! ```
+//! use weft_core::finding::{Code, Verdict};
+//! use weft_core::launch::{Dim3, Launch};
+//!
+//! let module = weft_core::ptx::parse(
+//!     ".version 8.0
+//!      .target sm_80
+//!      .address_size 64
+//!      .visible .entry last() {
+//!          .shared .align 4 .u32 word;
+//!          .reg .u32 %r<2>;
+//!          mov.u32        %r0, %tid.x;
+//!          st.shared.u32  [word], %r0;
+//!          ret;
+//!      }",
+//! );
+//! let kernel = module.kernel("last").expect("it stands in the text");
+//! let launch = Launch { block: Some(Dim3::line(64).into()), ..Launch::default() };
+//! let report = weft_core::check(&module, kernel, &launch)?;
+//! assert_eq!(report.verdict(), Verdict::Defect);
+//! assert_eq!(report.findings[0].code, Code::SharedRace);
+//! # Ok::<(), weft_core::CheckError>(())
+//! ```
 
 mod chart;
 mod check;

@@ -17,7 +17,7 @@ pub(crate) enum ManifestError {
         error: TomlError,
     },
     #[error(
-        "{path}: `{key}` is no table; correct it, or add the entries by hand: see README.md of cargo-weft"
+        "{path}: `{key}` is no table; correct it, or add the entries by hand: see `In cargo test` in docs/ci.md of cargo-weft"
     )]
     Form { path: String, key: &'static str },
 }

@@ -1,8 +1,8 @@
 //! The emulator: runs one cta of a launch on a program and emits events. Warps run one at a time, in the sort order of
 //! the program's blocks.
 //!
-//! Its parts, each of which imports only those before it: [`value`], [`ops`], [`memory`], [`sync`], [`facts`] and
-//! [`machine`].
+//! Its parts, each of which imports only those before it: `value`, `ops`, `memory`, `sync`, `facts` and
+//! `machine`.
 //!
 //! Only the instructions that the slice kept run. Accesses, arrivals and completions go to an [`Events`] as they
 //! happen; the emulator stores no trace. A warp stops where it cannot continue without guessing; the other warps

@@ -1,14 +1,14 @@
 //! Builds the [`Program`] of a module's kernel: resolves names, links in device functions (at their call sites, or once as
 //! routines), and finds basic blocks, dominators, natural loops and the sort order of ESOP'13 §4.
 //!
-//! - Linking: [`link`] drives, [`linker`] is its state. Names are resolved by [`scope`] and [`operands`]. Calls are linked by
-//!   [`call`] ([`call_site`], [`indirect`], [`parameters`]); [`sharing`] decides which functions become routines, and
-//!   [`routine_calls`] links calls of those. [`unset`] marks what is new in each [`entry`].
-//! - Blocks: [`routine`] cuts functions into blocks ([`dominators`], [`loops`], [`sort`]), [`blocks`] puts them together.
-//! - Addresses: [`addresses`] is the address map; [`layout`] and [`placement`] place variables in it.
-//! - The result: [`program`], with its declarations ([`declared`]) and [`places`] in the source.
-//! - Facts about the program: [`constants`], the parameters behind addresses ([`sources`] and [`pointers`], by [`reaching`]
-//!   definitions), and registers of loops ([`steps`] and [`derived`], by [`loop_definitions`]). [`fixpoint`] is what several
+//! - Linking: `link` drives, `linker` is its state. Names are resolved by `scope` and `operands`. Calls are linked by
+//!   `call` (`call_site`, `indirect`, `parameters`); `sharing` decides which functions become routines, and
+//!   `routine_calls` links calls of those. `unset` marks what is new in each `entry`.
+//! - Blocks: `routine` cuts functions into blocks (`dominators`, `loops`, `sort`), `blocks` puts them together.
+//! - Addresses: `addresses` is the address map; `layout` and `placement` place variables in it.
+//! - The result: `program`, with its declarations (`declared`) and `places` in the source.
+//! - Facts about the program: `constants`, the parameters behind addresses (`sources` and `pointers`, by `reaching`
+//!   definitions), and registers of loops (`steps` and `derived`, by `loop_definitions`). `fixpoint` is what several
 //!   of these share.
 
 pub(crate) mod addresses;

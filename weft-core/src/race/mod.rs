@@ -9,11 +9,11 @@
 //! they are not both atomic with one size and scopes that include each other. If no race is found, no two accesses at known addresses race; accesses at open addresses are
 //! reported separately.
 //!
-//! - [`rows`] cuts an access into what its lanes access in each page; [`pages`] keeps something for each page.
-//! - Deciding: [`shadow`] within a cta, [`ctas`] between ctas, [`open`] for accesses at open addresses with its [`entry`],
+//! - `rows` cuts an access into what its lanes access in each page; `pages` keeps something for each page.
+//! - Deciding: `shadow` within a cta, `ctas` between ctas, `open` for accesses at open addresses with its `entry`,
 //!   where it is also said when two accesses conflict.
-//! - Explaining: [`history`] within a cta, [`cta_history`] between ctas, [`pairs`] of racing instructions, and what racing
-//!   stores leave ([`stored`]).
+//! - Explaining: `history` within a cta, `cta_history` between ctas, `pairs` of racing instructions, and what racing
+//!   stores leave (`stored`).
 
 mod cta_history;
 mod ctas;

@@ -1,10 +1,10 @@
 //! Repair: the cheapest barriers that make a kernel clean (Anand, Polikarpova: `AutoSync`, FMCAD 2018).
 //!
-//! A kernel is cut into segments between the accesses that race ([`points`]): a barrier has the same effect wherever it
+//! A kernel is cut into segments between the accesses that race (`points`): a barrier has the same effect wherever it
 //! stands in a segment, so there is one *point* for each. Every barrier has a *cost* by the loops and conditions around
-//! it ([`costs`]). A racing pair of accesses shows which points could separate the two ([`cuts`]): of these, a clean
+//! it (`costs`). A racing pair of accesses shows which points could separate the two (`cuts`): of these, a clean
 //! placement has at least one. The cheapest placement with a barrier in every such set is found by a SAT solver
-//! ([`hitting`]) and checked ([`placement_report`]); what still races gives further sets ([`search`]).
+//! (`hitting`) and checked (`placement_report`); what still races gives further sets (`search`).
 //!
 //! The cost is the least if a barrier more never adds a race, which holds of barriers that all threads of a cta reach.
 //! Points whose barrier the check finds fault with are left out.

@@ -1,7 +1,7 @@
 //! Renders a run as one HTML page that needs nothing beside it: no network, and scripts only for its filter.
 //!
 //! `page.html` is the page, whose larger parts are templates of their own: `table.html`, `kernel.html`, `excerpt.html`,
-//! `accepted.html` and `codes.html`. [`view`] prepares what they insert, [`code`] the excerpts. The page is also
+//! `accepted.html` and `codes.html`. `view` prepares what they insert, `code` the excerpts. The page is also
 //! well-formed XML, so that tests can parse it; `script.js` contains no `<` and no `&` for the same reason.
 
 mod code;

@@ -1,7 +1,7 @@
 //! Renders a chart of a kernel's synchronization as an SVG picture, without fonts or scripts of its own.
 //!
-//! [`levels`] says which rows are above which, [`text`] breaks and escapes text, [`plan`] finds places for everything,
-//! [`lines`] draws the lanes of the warps, [`shapes`] what happens in them, and [`frame`] what is around them: caption, heads
+//! `levels` says which rows are above which, `text` breaks and escapes text, `plan` finds places for everything,
+//! `lines` draws the lanes of the warps, `shapes` what happens in them, and `frame` what is around them: caption, heads
 //! of lanes, legend. Each row with a label has its height for itself, and its label stands right of all lanes, so that
 //! nothing overlaps.
 
