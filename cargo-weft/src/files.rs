@@ -120,10 +120,9 @@ fn without_tables(config: &Config, jobs: &[Job]) -> Option<String> {
         return None;
     }
     let line = |own: &DeadEntry| format!("\n  {}: `{}`", own.place, own.pattern);
-    let mut lines: String = dead.iter().take(LISTED).map(line).collect();
-    if dead.len() > LISTED {
-        lines += &format!("\n  and {} more", dead.len() - LISTED);
-    }
+    let rest = dead.len().checked_sub(LISTED).filter(|rest| *rest > 0);
+    let rest = rest.map(|rest| format!("\n  and {rest} more"));
+    let lines: String = dead.iter().take(LISTED).map(line).chain(rest).collect();
     Some(format!(
         "no `[[kernel]]` table of the configuration matches a kernel of these files; {}{lines}",
         dead[0].instead()

@@ -83,15 +83,15 @@ pub(crate) struct OutputArgs {
 
 /// Parses the command line. On a wrong command line or a request for help it ends the process.
 pub(crate) fn parse(words: impl Iterator<Item = OsString>) -> (Command, OutputArgs) {
-    parsed(plain(words.collect())).unwrap_or_else(|error| error.exit())
+    parsed(&plain(words.collect())).unwrap_or_else(|error| error.exit())
 }
 
-fn parsed(words: Vec<OsString>) -> Result<(Command, OutputArgs), clap::Error> {
+fn parsed(words: &[OsString]) -> Result<(Command, OutputArgs), clap::Error> {
     let conflict = |message: &str| Arguments::command().error(ErrorKind::ArgumentConflict, message);
     let matches = environment::without_empty(Arguments::command())
-        .try_get_matches_from(&words)
-        .map_err(|error| no_command(&error, &words).unwrap_or(error))
-        .map_err(|error| environment::named(error, &Arguments::command(), &words))?;
+        .try_get_matches_from(words)
+        .map_err(|error| no_command(&error, words).unwrap_or(error))
+        .map_err(|error| environment::named(error, &Arguments::command(), words))?;
     let Arguments { command, test, filters, output } = Arguments::from_arg_matches(&matches)?;
     let Some((_, own)) = matches.subcommand() else {
         return Ok((command.unwrap_or(Command::Test(Test { filters, options: test })), output));

@@ -28,15 +28,15 @@ pub(crate) fn completions(shell: Shell) -> Vec<u8> {
 pub(crate) fn pages() -> io::Result<Vec<(String, Vec<u8>)>> {
     let mut command = definition().name("cargo-weft").bin_name("cargo-weft");
     command.build();
-    let mut pages = vec![page(&command, "cargo-weft".to_owned())?];
+    let mut pages = vec![page(&command, "cargo-weft")?];
     for own in command.get_subcommands().filter(|own| own.get_name() != "help") {
-        pages.push(page(own, format!("cargo-weft-{}", own.get_name()))?);
+        pages.push(page(own, &format!("cargo-weft-{}", own.get_name()))?);
     }
     Ok(pages)
 }
 
-fn page(command: &clap::Command, name: String) -> io::Result<(String, Vec<u8>)> {
+fn page(command: &clap::Command, name: &str) -> io::Result<(String, Vec<u8>)> {
     let mut text = Vec::new();
-    clap_mangen::Man::new(command.clone().display_name(&name)).title(&name).render(&mut text)?;
+    clap_mangen::Man::new(command.clone().display_name(name)).title(name).render(&mut text)?;
     Ok((format!("{name}.1"), text))
 }

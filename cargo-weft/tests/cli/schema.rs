@@ -121,7 +121,7 @@ fn check_properties(
                 return Err(format!("`{path}` is not in the schema"));
             }
             ("additionalProperties", None, None) if rule.is_object() => {
-                check(root, rule, own, &path)?
+                check(root, rule, own, &path)?;
             }
             _ => {}
         }

@@ -48,6 +48,7 @@ pub fn schema() -> Value {
 
 /// Returns the schema of a table with these keys and no others.
 fn table(properties: Map<String, Value>, required: &[&str]) -> Value {
+    let properties = Value::Object(properties);
     json!({
         "type": "object", "properties": properties, "required": required, "additionalProperties": false
     })
