@@ -13,11 +13,11 @@ const WIDTH: usize = 80;
 pub(crate) fn run(code: Option<Code>, printer: &mut Printer) -> Result<Exit, Failure> {
     let Some(code) = code else { return list(printer) };
     let heading = if printer.styled { Style::new().bold() } else { Style::new() };
-    for block in blocks(code.page()) {
-        match block {
-            Block::Heading(text) => printer.line(&format!("{heading}{text}{heading:#}\n"))?,
-            Block::Paragraph(text) => printer.line(&(wrap(&text, WIDTH).join("\n") + "\n"))?,
-            Block::Code(lines) => {
+    for part in parts(code.page()) {
+        match part {
+            PagePart::Heading(text) => printer.line(&format!("{heading}{text}{heading:#}\n"))?,
+            PagePart::Paragraph(text) => printer.line(&(wrap(&text, WIDTH).join("\n") + "\n"))?,
+            PagePart::Code(lines) => {
                 let indented = lines.iter().map(|line| format!("    {line}").trim_end().to_owned());
                 printer.line(&(indented.collect::<Vec<_>>().join("\n") + "\n"))?;
             }
@@ -38,27 +38,27 @@ fn list(printer: &mut Printer) -> Result<Exit, Failure> {
 
 /// A part of a page.
 #[derive(Debug, PartialEq, Eq)]
-enum Block<'t> {
+enum PagePart<'t> {
     Heading(&'t str),
     Paragraph(String),
     Code(Vec<&'t str>),
 }
 
 /// Returns the parts of a page, which is Markdown with headings, paragraphs and fenced code.
-fn blocks(page: &str) -> Vec<Block<'_>> {
+fn parts(page: &str) -> Vec<PagePart<'_>> {
     let mut found = Vec::new();
     let mut lines = page.lines();
     while let Some(line) = lines.next() {
         if line.starts_with("```") {
-            found.push(Block::Code(
+            found.push(PagePart::Code(
                 lines.by_ref().take_while(|own| !own.starts_with("```")).collect(),
             ));
         } else if let Some(heading) = line.strip_prefix("## ").or_else(|| line.strip_prefix("# ")) {
-            found.push(Block::Heading(heading));
+            found.push(PagePart::Heading(heading));
         } else if !line.is_empty() {
             let rest = lines.by_ref().take_while(|own| !own.is_empty());
             let text = std::iter::once(line).chain(rest).collect::<Vec<_>>().join(" ");
-            found.push(Block::Paragraph(text));
+            found.push(PagePart::Paragraph(text));
         }
     }
     found
@@ -71,14 +71,14 @@ mod tests {
     #[test]
     fn a_page_is_headings_paragraphs_and_code() {
         let page = "# a: b\n\nOne\ntwo.\n\n## C\n\n```cuda\nx;\n\n    y;\n```\n\nThree.\n";
-        let paragraph = |text: &str| Block::Paragraph(text.to_owned());
+        let paragraph = |text: &str| PagePart::Paragraph(text.to_owned());
         assert_eq!(
-            blocks(page),
+            parts(page),
             [
-                Block::Heading("a: b"),
+                PagePart::Heading("a: b"),
                 paragraph("One two."),
-                Block::Heading("C"),
-                Block::Code(vec!["x;", "", "    y;"]),
+                PagePart::Heading("C"),
+                PagePart::Code(vec!["x;", "", "    y;"]),
                 paragraph("Three."),
             ]
         );

@@ -79,11 +79,7 @@ fn keyword_holds(
             value.as_str().is_none_or(|text| pattern.is_match(text))
         }
         "items" => {
-            for (at, item) in items.into_iter().flatten().enumerate() {
-                // A list has a schema for each place.
-                let rule = rule.as_array().map_or(Some(rule), |rules| rules.get(at));
-                rule.map_or(Ok(()), |rule| check(root, rule, item, &format!("{path}/{at}")))?;
-            }
+            check_items(root, rule, items, path)?;
             true
         }
         "required" => value.as_object().is_none_or(|object| {
@@ -94,6 +90,19 @@ fn keyword_holds(
             true
         }
         other => unreachable!("the keyword `{other}` is not known here"),
+    })
+}
+
+fn check_items(
+    root: &Value,
+    rule: &Value,
+    items: Option<&Vec<Value>>,
+    path: &str,
+) -> Result<(), String> {
+    items.into_iter().flatten().enumerate().try_for_each(|(at, item)| {
+        // A list has a schema for each place.
+        let rule = rule.as_array().map_or(Some(rule), |rules| rules.get(at));
+        rule.map_or(Ok(()), |rule| check(root, rule, item, &format!("{path}/{at}")))
     })
 }
 

@@ -92,11 +92,11 @@ fn headers_of_fixtures_fit_the_schema() {
     }
 }
 
-#[test]
-fn what_the_schema_refuses_the_reader_refuses() {
+/// Returns configurations with one mistake each, which a schema can see.
+fn wrong() -> Vec<String> {
     let kernel = |line: &str| format!("[[kernel]]\nname = 'k'\n{line}\n");
     let default = |line: &str| format!("[default]\n{line}\n");
-    let wrong = [
+    vec![
         "blok = 1".to_owned(),
         "ptx = 'a'".to_owned(),
         "[kernel]\nname = 'a'".to_owned(),
@@ -150,8 +150,12 @@ fn what_the_schema_refuses_the_reader_refuses() {
         kernel("[[kernel.launch]]\nlabel = ''"),
         kernel("[[kernel.launch]]\nlabel = 'a:b'"),
         kernel("[[kernel.launch]]\nlabel = 'a'\nname = 'b'"),
-    ];
-    for text in wrong {
+    ]
+}
+
+#[test]
+fn what_the_schema_refuses_the_reader_refuses() {
+    for text in wrong() {
         assert!(!is_read(&text), "the reader accepts {text:?}");
         assert!(!is_valid(&schema(), &json_of(&text)), "the schema accepts {text:?}");
     }
