@@ -30,7 +30,7 @@ pub(crate) struct BaselineError {
 /// Checks the selected packages and writes the baseline of each. A package without findings has none.
 pub(crate) fn run(selection: &Selection, printer: &mut Printer) -> Result<Exit, Failure> {
     let Plan { mut packages, failures, .. } =
-        collect::plan(selection, &Checker::default(), printer)?;
+        collect::plan(selection, None, &Checker::default(), printer)?;
     for failure in &failures {
         printer.failure(failure);
     }

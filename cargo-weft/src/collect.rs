@@ -99,16 +99,22 @@ fn package(package: &CargoPackage, out_dirs: &mut OutDirs) -> BuiltPackage {
     BuiltPackage { name, cargo, dir, manifest, out_dirs }
 }
 
-/// Builds and collects the kernels of a selection. The failure of one package does not hide the kernels of another.
+/// Builds and collects the kernels of a selection. `config`: the file that is read instead of the configuration of its only
+/// package. The failure of one package does not hide the kernels of another.
 pub(crate) fn plan(
     selection: &Selection,
+    config: Option<&Path>,
     checker: &Checker,
     printer: &Printer,
 ) -> Result<Plan, Failure> {
     let Built { packages, failures, target, root } = built(selection, printer)?;
+    let count = packages.len() + failures.len();
+    if config.is_some() && count != 1 {
+        return Err(Failure::OneConfig { count });
+    }
     let mut plan = Plan { failures, target, root, ..Plan::default() };
     for package in &packages {
-        match jobs(package, checker) {
+        match jobs(package, config, checker) {
             Ok(None) => {}
             Ok(Some(jobs)) => {
                 plan.packages.push(jobs);
@@ -125,9 +131,13 @@ pub(crate) fn plan(
 }
 
 /// Returns the jobs of a package; `None` if the package has neither PTX nor a configuration.
-fn jobs(package: &BuiltPackage, checker: &Checker) -> Result<Option<Vec<Job>>, PlanError> {
+fn jobs(
+    package: &BuiltPackage,
+    config: Option<&Path>,
+    checker: &Checker,
+) -> Result<Option<Vec<Job>>, PlanError> {
     let out_dirs = package.out_dirs.iter().map(AsRef::<Path>::as_ref);
-    let own = Package::open(&package.name, &package.dir, out_dirs)?;
+    let own = Package::open_with(&package.name, &package.dir, config, out_dirs)?;
     if own.files.is_empty() && own.config.path.is_none() {
         return Ok(None);
     }

@@ -64,6 +64,10 @@ pub(crate) enum Failure {
     Plan(Box<PlanError>),
     #[error(transparent)]
     Request(Box<RequestError>),
+    #[error(
+        "`--config` states the launches of one package, but {count} are selected; select one by `-p NAME`"
+    )]
+    OneConfig { count: usize },
     #[error(transparent)]
     Subset(#[from] NoKernelNamed),
     #[error(transparent)]
@@ -93,7 +97,8 @@ impl Failure {
         match self {
             Self::Nothing => Exit::Nothing,
             Self::Subset(error) if !error.is_partial => Exit::Nothing,
-            Self::Solver(_)
+            Self::OneConfig { .. }
+            | Self::Solver(_)
             | Self::Graph(GraphError::Several { .. } | GraphError::NoLaunch { .. }) => Exit::Usage,
             Self::Request(error) => match **error {
                 RequestError::NoKernels { .. } => Exit::Nothing,

@@ -13,8 +13,8 @@ use crate::subset::Subset;
 
 /// Prints all kernels and launches under the names that `test` uses.
 pub(crate) fn run(arguments: &List, printer: &mut Printer) -> Result<Exit, Failure> {
-    let List { filters, kernel, partition, selection, message_format } = arguments;
-    let mut plan = collect::plan(selection, &Checker::default(), printer)?;
+    let List { filters, kernel, partition, selection, config, message_format } = arguments;
+    let mut plan = collect::plan(selection, config.as_deref(), &Checker::default(), printer)?;
     for failure in &plan.failures {
         printer.failure(failure);
     }

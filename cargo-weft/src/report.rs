@@ -31,6 +31,7 @@ pub(crate) fn run(arguments: &ReportArgs, printer: &mut Printer) -> Result<Exit,
 fn of_packages(arguments: &ReportArgs, printer: &mut Printer) -> Result<Exit, Failure> {
     let check = PackageCheck {
         selection: &arguments.targets.selection,
+        config: arguments.targets.config.as_deref(),
         subset: Subset { kernel: arguments.targets.kernel.as_ref(), ..Subset::default() },
         no_cache: arguments.no_cache,
         solver: &arguments.solver,

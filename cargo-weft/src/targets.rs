@@ -25,7 +25,7 @@ pub(crate) fn jobs(
 /// Returns the kernels of the selected packages, and the number of packages that could not be planned.
 fn of_packages(targets: &KernelArgs, printer: &mut Printer) -> Result<(Vec<Job>, usize), Failure> {
     let Plan { packages, failures, .. } =
-        collect::plan(&targets.selection, &Checker::default(), printer)?;
+        collect::plan(&targets.selection, targets.config.as_deref(), &Checker::default(), printer)?;
     for failure in &failures {
         printer.failure(failure);
     }

@@ -17,9 +17,11 @@ use weft_harness::cache::{Cache, CacheError};
 /// Checks all kernels of the selected packages.
 pub(crate) fn run(arguments: &Test, printer: &mut Printer) -> Result<Exit, Failure> {
     let Test { filters, options } = arguments;
-    let TestOptions { kernel, partition, selection, no_cache, solver, message_format } = options;
+    let TestOptions { kernel, partition, selection, config, no_cache, solver, message_format } =
+        options;
+    let config = config.as_deref();
     let subset = Subset { filters, kernel: kernel.as_ref(), partition: *partition };
-    let own = PackageCheck { selection, subset, no_cache: *no_cache, solver };
+    let own = PackageCheck { selection, config, subset, no_cache: *no_cache, solver };
     let renderer =
         |surroundings: &RunContext, _: &Path| formats::renderer(*message_format, surroundings);
     let result = check(own, renderer, printer);
@@ -35,6 +37,8 @@ pub(crate) fn run(arguments: &Test, printer: &mut Printer) -> Result<Exit, Failu
 pub(crate) struct PackageCheck<'a> {
     /// The packages.
     pub(crate) selection: &'a Selection,
+    /// The configuration of the only package, instead of its own.
+    pub(crate) config: Option<&'a Path>,
     /// Which kernels and launches of them.
     pub(crate) subset: Subset<'a>,
     /// Whether every kernel is checked anew.
@@ -53,7 +57,7 @@ pub(crate) fn check(
     let solver = own.solver.solver()?;
     let identity = solver.as_ref().map(Solver::identity);
     let checker = solver.map(Solver::checker).unwrap_or_default();
-    let mut plan = collect::plan(own.selection, &checker, printer)?;
+    let mut plan = collect::plan(own.selection, own.config, &checker, printer)?;
     for failure in &plan.failures {
         printer.failure(failure);
     }

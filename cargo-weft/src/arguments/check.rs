@@ -35,6 +35,9 @@ pub(crate) struct TestOptions {
     pub(crate) partition: Option<Partition>,
     #[command(flatten)]
     pub(crate) selection: Selection,
+    /// Launches and settings, instead of the package's own `weft.toml` or `[package.metadata.weft]`; for one selected package
+    #[arg(long, value_name = "weft.toml")]
+    pub(crate) config: Option<PathBuf>,
     /// Check every kernel anew, and neither read nor write kept verdicts
     #[arg(long, env = "WEFT_NO_CACHE", value_parser = FalseyValueParser::new())]
     pub(crate) no_cache: bool,
@@ -60,6 +63,9 @@ pub(crate) struct List {
     pub(crate) partition: Option<Partition>,
     #[command(flatten)]
     pub(crate) selection: Selection,
+    /// Launches and settings, instead of the package's own `weft.toml` or `[package.metadata.weft]`; for one selected package
+    #[arg(long, value_name = "weft.toml")]
+    pub(crate) config: Option<PathBuf>,
     /// How to print the kernels
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub(crate) message_format: ListFormat,

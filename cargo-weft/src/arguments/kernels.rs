@@ -20,8 +20,9 @@ pub(crate) struct KernelArgs {
     pub(crate) kernel: Option<Regex>,
     #[command(flatten)]
     pub(crate) settings: CommandSettings,
-    /// Launches and settings for the files; flags on the command line override them
-    #[arg(long, value_name = "weft.toml", requires = "files")]
+    /// Launches and settings: for files, which flags on the command line override; for one selected package, instead of
+    /// its own `weft.toml` or `[package.metadata.weft]`
+    #[arg(long, value_name = "weft.toml")]
     pub(crate) config: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) selection: Selection,

@@ -188,3 +188,33 @@ fn explain_lists_all_codes() {
     }
     assert_eq!(run.out.lines().count(), weft_core::finding::Code::ALL.len());
 }
+
+#[test]
+fn another_configuration_replaces_that_of_the_package() {
+    let folder = pair("configured").with("other.toml", "[default]\nblock = 96\n");
+    let run = folder.weft("list own --config other.toml").exits(0);
+    run.says("::own_slot  (no grid stated, block 96)");
+    folder.weft("test --kernel own --config other.toml").exits(0).says("weft: 1 clean");
+    folder.weft("test --config none.toml").exits(101).complains("none.toml");
+    let folder = folder.with("other.toml", "[default]\nblok = 96\n");
+    let run = folder.weft("test --config other.toml").exits(101);
+    run.complains("other.toml:2:1").complains("`block`");
+}
+
+#[test]
+fn a_configuration_is_of_one_package() {
+    let member = |name: &str| {
+        format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n")
+    };
+    let folder = Folder::new("two-members")
+        .with("Cargo.toml", "[workspace]\nresolver = '3'\nmembers = ['one', 'two']\n")
+        .with("one/Cargo.toml", member("one"))
+        .with("one/src/lib.rs", "")
+        .with("one/own.ptx", CLEAN)
+        .with("two/Cargo.toml", member("two"))
+        .with("two/src/lib.rs", "")
+        .with("other.toml", "ptx = ['own.ptx']\n[default]\nblock = 64\n");
+    let run = folder.weft("test --config other.toml").exits(2);
+    run.complains("2 are selected; select one by `-p NAME`");
+    folder.weft("test -p one --config other.toml").exits(0).says("1 clean");
+}

@@ -38,7 +38,20 @@ impl Package {
         dir: &Path,
         out_dirs: impl IntoIterator<Item = &'d Path>,
     ) -> Result<Self, PlanError> {
-        let config = Config::find(dir)?;
+        Self::open_with(name, dir, None, out_dirs)
+    }
+
+    /// Opens a package as [`Package::open`] does, with the configuration in the file `config` instead of its own.
+    pub fn open_with<'d>(
+        name: &str,
+        dir: &Path,
+        config: Option<&Path>,
+        out_dirs: impl IntoIterator<Item = &'d Path>,
+    ) -> Result<Self, PlanError> {
+        let config = match config {
+            Some(path) => Config::read_for(path, dir)?,
+            None => Config::find(dir)?,
+        };
         let mut files = named(dir, &config)?;
         files.extend(out_dirs.into_iter().flat_map(discover::in_dir));
         Ok(Self::new(name, dir.to_path_buf(), config, discover::unique(files)))

@@ -44,13 +44,13 @@ impl Config {
     /// of its `Cargo.toml`, otherwise the default. The two are never merged; it is an error if both exist. The package's
     /// baseline ([`Baseline::FILE`]) is read with it.
     pub fn find(package_dir: &Path) -> Result<Self, ConfigError> {
-        let baseline = package_dir.join(Baseline::FILE);
-        let baseline = match contents(&baseline) {
-            Ok(text) => Baseline::parse(&text, &baseline)?,
-            Err(error) if is_absent(&error) => Baseline::default(),
-            Err(error) => return Err(error),
-        };
-        Ok(Self { baseline, ..Self::stated(package_dir)? })
+        Ok(Self { baseline: baseline(package_dir)?, ..Self::stated(package_dir)? })
+    }
+
+    /// Reads the `weft.toml` at `path` instead of the configuration of the package in `package_dir`, whose baseline still
+    /// holds.
+    pub fn read_for(path: &Path, package_dir: &Path) -> Result<Self, ConfigError> {
+        Ok(Self { baseline: baseline(package_dir)?, ..Self::read(path)? })
     }
 
     /// Returns the configuration of a package without its baseline.
@@ -67,6 +67,16 @@ impl Config {
             (Err(error), in_manifest) if is_absent(&error) => Ok(in_manifest.unwrap_or_default()),
             (Err(error), _) => Err(error),
         }
+    }
+}
+
+/// Returns the baseline of the package in `package_dir`.
+fn baseline(package_dir: &Path) -> Result<Baseline, ConfigError> {
+    let path = package_dir.join(Baseline::FILE);
+    match contents(&path) {
+        Ok(text) => Baseline::parse(&text, &path),
+        Err(error) if is_absent(&error) => Ok(Baseline::default()),
+        Err(error) => Err(error),
     }
 }
 
