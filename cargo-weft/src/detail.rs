@@ -17,14 +17,16 @@ pub(crate) fn reports(jobs: &[&Job], printer: &mut Printer) -> io::Result<()> {
     if printer.verbosity == Verbosity::Verbose {
         return jobs.iter().try_for_each(|job| in_full(job, printer));
     }
+    let mut lacks_remedy = false;
     for (job, first) in jobs.iter().zip(Causes::of(jobs).first(jobs)) {
         let Some(report) = job.outcome().remaining() else { continue };
         if !report.findings.is_empty() && !is_unlaunched(report) {
             once(job, report, &first, printer)?;
         }
+        lacks_remedy |= has_race_within_ctas(job) && !first.has_remedy;
     }
     unlaunched::summary(jobs, printer)?;
-    if jobs.iter().any(|job| has_race_within_ctas(job)) {
+    if lacks_remedy {
         printer.line(
             "\nhelp: `cargo weft repair` finds the barriers that remove races within a cta",
         )?;

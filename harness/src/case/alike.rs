@@ -27,6 +27,8 @@ pub struct FirstFindings {
     pub findings: Vec<Finding>,
     /// The number of findings whose causes a job before has.
     pub told_before: usize,
+    /// Whether the findings are all told before, or the help of the first says which barriers make the kernel clean.
+    pub has_remedy: bool,
 }
 
 impl Causes {
@@ -72,10 +74,11 @@ impl Causes {
         }
         counted.sort_by_key(|(all, _)| std::cmp::Reverse(*all));
         first.findings = counted.into_iter().map(|(_, finding)| finding).collect();
-        if let Some(finding) = first.findings.first_mut()
-            && let Some(remedy) = remedy(&launches(jobs, job))
-        {
-            finding.help = Some(remedy);
+        first.has_remedy = true;
+        if let Some(finding) = first.findings.first_mut() {
+            let remedy = remedy(&launches(jobs, job));
+            first.has_remedy = remedy.is_some();
+            finding.help = remedy.or_else(|| finding.help.take());
         }
         first
     }
