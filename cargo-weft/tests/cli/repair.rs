@@ -161,3 +161,32 @@ fn a_copy_of_a_line_without_a_barrier_beside_it_leaves_the_source_as_it_is() {
         .says("2 mended")
         .says("no change of the source is shown");
 }
+
+#[test]
+fn a_barrier_that_needs_more_than_an_insertion_is_no_help() {
+    // The read and the write are in one line: the statement has to be split.
+    let one_line = SHIFT
+        .replace(
+            "ld.shared.u32 %r4, [%r3+4];",
+            "ld.shared.u32 %r4, [%r3+4];\nst.shared.u32 [%r3], %r4;",
+        )
+        .replace("    .loc 1 5 5\n", "bar.sync 0;\n    .loc 1 5 5\n");
+    // Half of the threads have ended.
+    let ended = SHIFT.replace(
+        "    .loc 1 4 5\n",
+        "    .reg .pred %p1;\nsetp.ge.u32 %p1, %r1, 40;\n@%p1 exit;\n    .loc 1 4 5\n",
+    );
+    let folder = Folder::new("repair-more").with("shift.cu", SOURCE).with("plain.ptx", SHIFT);
+    folder.weft("check plain.ptx --block 64").exits(100).says("insert `__syncthreads()` after");
+    for text in [one_line, ended] {
+        assert_ne!(text, SHIFT);
+        let path = folder.path().join("more.ptx");
+        std::fs::write(path, text).expect("the file can be written");
+        folder
+            .weft("check more.ptx --block 64")
+            .exits(100)
+            .says("put a barrier between the two")
+            .says("help: `cargo weft repair` finds the barriers");
+        folder.weft("repair more.ptx --block 64").exits(0).says("1 mended");
+    }
+}

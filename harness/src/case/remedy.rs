@@ -1,7 +1,7 @@
 //! The barriers with which a racing kernel is clean, as the help of its first finding: a reader who inserts them need not
 //! read the other findings.
 
-use weft_core::finding::{Class, Code, Finding, Report};
+use weft_core::finding::{Class, Code, Finding, Report, Site};
 use weft_core::launch::{Dimensions, Launch, Limit};
 use weft_core::repair::{Action, Aim, Change, Costs, Mend, RepairOutcome};
 
@@ -57,16 +57,17 @@ fn as_checked(job: &Job, launch: Launch) -> Launch {
     }
 }
 
-/// Returns what to insert in one sentence; `None` if that is not all that has to change.
+/// Returns what to insert in one sentence; `None` if that is not all that has to change: a statement has to be split, or threads
+/// that have ended do not reach the barrier, which CUDA asks for.
 fn sentence(job: &Job, mend: &Mend, launches: usize) -> Option<String> {
     let surroundings = Surroundings::of(job);
     let context = surroundings.context(false);
     let part = |change: &Change| match change.action {
-        Action::Insert(kind, side) => {
+        Action::Insert(kind, side) if !change.is_skipped && !is_within_line(change) => {
             let place = short::place(context, &change.site);
             Some(format!("{} {} {place}", kind.name(&change.site), side.name()))
         }
-        Action::Remove | Action::Replace(_) => None,
+        _ => None,
     };
     let parts = mend.changes.iter().map(part).collect::<Option<Vec<_>>>()?;
     let them = if parts.len() == 1 { "it" } else { "them" };
@@ -78,4 +79,12 @@ fn sentence(job: &Job, mend: &Mend, launches: usize) -> Option<String> {
         "insert {}: with {them}, {clean}; `cargo weft repair` shows the change",
         parts.join(" and ")
     ))
+}
+
+/// Whether both accesses that the barrier separates are in the line that it would stand beside.
+fn is_within_line(change: &Change) -> bool {
+    let line = |site: &Site| site.source.first().map(|line| (line.file.clone(), line.line));
+    let own = line(&change.site);
+    let is_there = |race: &Finding| race.sites.iter().all(|site| line(site) == own);
+    own.is_some() && change.separates.iter().any(is_there)
 }
