@@ -83,11 +83,13 @@ pub(crate) fn built(selection: &Selection, printer: &Printer) -> Result<Built, F
     Ok(built)
 }
 
-/// Lets checks run on so many processors at a time.
+/// Lets so many checks run at a time.
 fn limit_threads(jobs: Option<NonZeroUsize>) {
+    /// Starting more threads takes longer than they save.
+    const MOST: usize = 256;
     if let Some(jobs) = jobs {
         // It fails only if the pool has threads already, and a command builds packages before it checks anything.
-        let _ = rayon::ThreadPoolBuilder::new().num_threads(jobs.get()).build_global();
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(jobs.get().min(MOST)).build_global();
     }
 }
 

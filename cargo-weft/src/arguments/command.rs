@@ -91,7 +91,7 @@ fn parsed(words: &[OsString]) -> Result<(Command, OutputArgs), clap::Error> {
     let matches = environment::without_empty(Arguments::command())
         .try_get_matches_from(words)
         .map_err(|error| no_command(&error, words).unwrap_or(error))
-        .map_err(|error| environment::named(error, &Arguments::command(), words))?;
+        .map_err(|error| environment::named(error, &Arguments::command()))?;
     let Arguments { command, test, filters, output } = Arguments::from_arg_matches(&matches)?;
     let Some((_, own)) = matches.subcommand() else {
         return Ok((command.unwrap_or(Command::Test(Test { filters, options: test })), output));

@@ -131,8 +131,7 @@ fn an_unrolled_loop_gets_one_barrier() {
     let folder =
         Folder::new("repair-unrolled").with("unrolled.ptx", ptx).with("unrolled.cu", source);
     let read = || std::fs::read_to_string(folder.path().join("unrolled.cu")).expect("it is there");
-    let help =
-        "help: insert `__syncthreads()` before unrolled.cu:17:9: with it, the kernel is clean";
+    let help = "help: in the PTX, `__syncthreads()` before unrolled.cu:17:9 makes the kernel clean";
     folder.weft("check unrolled.ptx --block 256").exits(100).says(help);
     let run = folder.weft("repair unrolled.ptx --block 256").exits(0);
     run.says("/= 2) {\n+        __syncthreads();\n         if (t < half)")
@@ -177,7 +176,10 @@ fn a_barrier_that_needs_more_than_an_insertion_is_no_help() {
         "    .reg .pred %p1;\nsetp.ge.u32 %p1, %r1, 40;\n@%p1 exit;\n    .loc 1 4 5\n",
     );
     let folder = Folder::new("repair-more").with("shift.cu", SOURCE).with("plain.ptx", SHIFT);
-    folder.weft("check plain.ptx --block 64").exits(100).says("insert `__syncthreads()` after");
+    folder
+        .weft("check plain.ptx --block 64")
+        .exits(100)
+        .says("in the PTX, `__syncthreads()` after");
     for text in [one_line, ended] {
         assert_ne!(text, SHIFT);
         let path = folder.path().join("more.ptx");
@@ -189,4 +191,22 @@ fn a_barrier_that_needs_more_than_an_insertion_is_no_help() {
             .says("help: `cargo weft repair` finds the barriers");
         folder.weft("repair more.ptx --block 64").exits(0).says("1 mended");
     }
+}
+
+#[test]
+fn a_copy_beside_a_barrier_of_some_threads_counts() {
+    // Half of the threads pass barrier 1 beside a further copy of line 17, the others elsewhere.
+    let [source, ptx] = UNROLLED;
+    let some = "bar.sync 0;\n\t.reg .pred %q;\n\tsetp.ge.u32 %q, %r2, 128;\n\t@%q bra other;\n\tbar.sync 1;\n\t\
+                .loc 1 17 9\n\tsetp.gt.u32 %p1, %r2, 127;\n\tbra done;\nother:\n\tbar.sync 1;\ndone:\n";
+    let ptx = ptx.replacen("bar.sync \t0;\n", some, 1);
+    let folder = Folder::new("repair-some").with("unrolled.ptx", ptx).with("unrolled.cu", source);
+    folder
+        .weft_with(&["repair", "unrolled.ptx", "--block=256", "--kernel=sum<float>"])
+        .exits(0)
+        .says("8 places")
+        .says("no change of the source is shown");
+    let read = || std::fs::read_to_string(folder.path().join("unrolled.cu")).expect("it is there");
+    folder.weft("repair unrolled.ptx --block 256 --write --allow-dirty").exits(100);
+    assert_eq!(read(), source);
 }

@@ -137,8 +137,8 @@ fn the_page_tells_every_verdict() {
         "st.shared.u32 [%r3], %r1;",
         "4-byte write of `slots` + 4, thread 1 of cta 0",
         "racing pairs of threads: 124 within a warp, 2 between warps",
-        "insert `bar.sync 0` after all.ptx:",
-        ": with it, the kernel is clean",
+        "in the PTX, `bar.sync 0` after all.ptx:",
+        "makes the kernel clean under this launch",
         "no order: a barrier is missing",
         "depends-on-input",
     ] {

@@ -1,7 +1,8 @@
-//! The barriers with which a racing kernel is clean, as the help of its first finding: a reader who inserts them need not
-//! read the other findings.
+//! The barriers with which a racing kernel is clean, as the help of its first finding: a reader who knows them need not read
+//! the other findings. They are checked in the PTX. Where the compiler moved or merged instructions, their place in the source
+//! is another one.
 
-use weft_core::finding::{Class, Code, Finding, Report, Site};
+use weft_core::finding::{Class, Code, Finding, Report, Site, Verdict};
 use weft_core::launch::{Dimensions, Launch, Limit};
 use weft_core::repair::{Action, Aim, Change, Costs, Mend, RepairOutcome};
 
@@ -15,14 +16,16 @@ const CHECKS: usize = 24;
 /// The most instructions, counted once per warp, of a kernel that is checked so often beside its own check.
 const INSTRUCTIONS: u64 = 100_000;
 
-/// Returns what to insert, and where, so that a kernel is clean under its launches; `None` if barriers do not suffice, if
+/// Returns what makes a kernel clean under its launches, and where; `None` if barriers do not suffice, if
 /// another kind of finding is told, or if the kernel is too large to be checked again and again. `jobs`: the launches of
 /// one kernel. Runs jobs that have not run yet.
 pub(super) fn remedy(jobs: &[&Job]) -> Option<String> {
     let first = jobs.first()?;
-    let mut reports = jobs.iter().map(|job| job.outcome().remaining());
-    let is_small = |report: &Report| report.stats.warp_instructions <= INSTRUCTIONS;
-    if !reports.all(|report| report.is_some_and(|report| is_small(report) && is_of_races(report))) {
+    let reports = jobs.iter().map(|job| job.outcome().remaining());
+    let reports: Vec<&Report> = reports.collect::<Option<_>>()?;
+    let is_small = |report: &&Report| report.stats.warp_instructions <= INSTRUCTIONS;
+    let is_racing = reports.iter().any(|report| report.verdict() == Verdict::Defect);
+    if !is_racing || !reports.iter().all(is_small) || !reports.iter().all(|own| is_of_races(own)) {
         return None;
     }
     let sources = Surroundings::of(first).sources;
@@ -35,14 +38,14 @@ pub(super) fn remedy(jobs: &[&Job]) -> Option<String> {
     }
 }
 
-/// Whether all findings are races that barriers might remove, and there is one.
+/// Whether all findings are races that barriers might remove.
 fn is_of_races(report: &Report) -> bool {
     let is_race = |finding: &Finding| {
         let is_within_ctas = finding.pairs.is_some_and(|pairs| pairs.between_ctas == 0);
         finding.code.class() == Class::Defect && is_within_ctas
     };
-    let mut told = report.told().filter(|own| own.code.class() != Class::Warning).peekable();
-    told.peek().is_some() && told.all(|own| own.code != Code::BenignRace && is_race(own))
+    let mut told = report.told().filter(|own| own.code.class() != Class::Warning);
+    told.all(|own| own.code != Code::BenignRace && is_race(own))
 }
 
 /// Returns the launch that was checked, with little work allowed.
@@ -70,13 +73,12 @@ fn sentence(job: &Job, mend: &Mend, launches: usize) -> Option<String> {
         _ => None,
     };
     let parts = mend.changes.iter().map(part).collect::<Option<Vec<_>>>()?;
-    let them = if parts.len() == 1 { "it" } else { "them" };
-    let clean = match launches {
-        1 => "the kernel is clean",
-        _ => "all launches of the kernel are clean",
-    };
+    let (make, launch) = (
+        if parts.len() == 1 { "makes" } else { "make" },
+        if launches == 1 { "this launch" } else { "these launches" },
+    );
     Some(format!(
-        "insert {}: with {them}, {clean}; `cargo weft repair` shows the change",
+        "in the PTX, {} {make} the kernel clean under {launch}; `cargo weft repair` looks for the place in the source",
         parts.join(" and ")
     ))
 }

@@ -2,18 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::existing::{existing, first_word};
+use super::existing::{BarrierRole, existing, first_word};
 use super::kind::BarrierKind;
 use super::points::{chains, spans};
 use super::request::Aim;
 use crate::explain::site_at;
 use crate::finding::{Role, SourceLine};
-use crate::flow::{self, Instr, Program};
+use crate::flow::{self, BlockId, Instr, Program};
 use crate::ptx::isa::Effect;
 use crate::ptx::{Module, Span};
 
 /// How many instructions of a module come from each line of its sources: loops are unrolled, functions inlined and templates
-/// instantiated. Instructions beside a barrier of the whole cta are not counted: a second barrier there changes nothing.
+/// instantiated. Instructions beside a `bar.sync 0` that every thread runs once are not counted: a second barrier there changes
+/// nothing.
 /// Kernels that do not link are left out.
 #[derive(Clone, Debug, Default)]
 pub struct SourceCopies(BTreeMap<(SourceLine, String), BTreeSet<Span>>);
@@ -43,13 +44,19 @@ impl SourceCopies {
     }
 }
 
-/// Returns the instructions of a program without those between which and a barrier of the whole cta there are neither
-/// accesses nor branches. An instruction of a function that is linked in several times is left out if that holds of all its
+/// Returns the instructions of a program without those between which and such a barrier there are neither accesses nor
+/// branches. An instruction of a function that is linked in several times is left out if that holds of all its
 /// copies.
 fn apart_from_barriers(program: &Program) -> BTreeSet<Span> {
     let barriers = existing(program, Aim::Minimize);
-    let is_barrier =
-        |span: &Span| barriers.get(span).is_some_and(|own| own.kind == BarrierKind::Cta);
+    let is_barrier = |span: &Span| {
+        let own = barriers.get(span);
+        own.is_some_and(|own| own.kind == BarrierKind::Cta && own.role == BarrierRole::Optional)
+    };
+    let after = |block: &BlockId| program.blocks[block.index()].post_dominator;
+    let of_all: BTreeSet<BlockId> = std::iter::successors(Some(program.entry), after).collect();
+    let is_once =
+        |block: &BlockId| of_all.contains(block) && program.blocks[block.index()].loops.is_empty();
     let has_effect = |instr: &&Instr| {
         !matches!(instr.effect(), Effect::Compute | Effect::Opaque | Effect::Nothing)
     };
@@ -59,8 +66,9 @@ fn apart_from_barriers(program: &Program) -> BTreeSet<Span> {
     let ends = apart.clone();
     for chain in chains(program) {
         let all: Vec<Span> = chain.iter().flat_map(|block| spans(program, *block)).collect();
+        let is_of_all = chain.iter().all(is_once);
         let runs = all.split(|span| ends.contains(span));
-        apart.extend(runs.filter(|run| !run.iter().any(is_barrier)).flatten());
+        apart.extend(runs.filter(|run| !is_of_all || !run.iter().any(is_barrier)).flatten());
     }
     apart
 }
