@@ -23,7 +23,8 @@ pub(crate) fn reports(jobs: &[&Job], printer: &mut Printer) -> io::Result<()> {
         if !report.findings.is_empty() && !is_unlaunched(report) {
             once(job, report, &first, printer)?;
         }
-        lacks_remedy |= has_race_within_ctas(job) && !first.has_remedy;
+        let is_told = !first.findings.is_empty();
+        lacks_remedy |= is_told && has_race_within_ctas(job) && !first.has_remedy;
     }
     unlaunched::summary(jobs, printer)?;
     if lacks_remedy {

@@ -5,12 +5,12 @@ use std::process::ExitCode;
 
 use weft_harness::case::PlanError;
 
-use crate::arguments::ManualError;
 use crate::baseline::BaselineError;
 use crate::compile::CompileError;
 use crate::files::RequestError;
 use crate::graph::GraphError;
 use crate::init::InitError;
+use crate::manual::ManualError;
 use crate::repair::WriteError;
 use crate::select::SelectError;
 use crate::solver::SolverError;

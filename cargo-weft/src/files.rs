@@ -8,6 +8,7 @@ use weft_harness::case::{self, Checker, Job, Package, PlanError};
 use weft_harness::config::{Config, ConfigError, DeadEntry};
 use weft_harness::discover::{DiscoverError, PtxFile};
 
+use crate::arguments::KernelArgs;
 use crate::print::Printer;
 use crate::settings::{CommandSettings, NoParameter};
 
@@ -36,6 +37,15 @@ pub(crate) struct Files<'a> {
     pub(crate) settings: &'a CommandSettings,
     pub(crate) config: Option<&'a Path>,
     pub(crate) checker: &'a Checker,
+}
+
+impl<'a> Files<'a> {
+    /// Returns the files that the arguments of a command name.
+    pub(crate) fn of(targets: &'a KernelArgs, checker: &'a Checker) -> Self {
+        let KernelArgs { files, kernel, settings, config, .. } = targets;
+        let (kernel, config) = (kernel.as_ref(), config.as_deref());
+        Self { paths: files, kernel, settings, config, checker }
+    }
 }
 
 /// Returns the jobs of the selected kernels and launches, and the errors of files that cannot be read, which are printed.

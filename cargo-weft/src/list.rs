@@ -3,7 +3,7 @@
 use weft_core::report::json;
 use weft_harness::case::{Checker, Job};
 
-use crate::arguments::List;
+use crate::arguments::{List, PackageKernels};
 use crate::collect;
 use crate::exit::{Exit, Failure};
 use crate::formats::json::subject;
@@ -13,15 +13,15 @@ use crate::subset::Subset;
 
 /// Prints all kernels and launches under the names that `test` uses.
 pub(crate) fn run(arguments: &List, printer: &mut Printer) -> Result<Exit, Failure> {
-    let List { filters, kernel, partition, selection, config, message_format } = arguments;
+    let List { filters, kernels, message_format } = arguments;
+    let PackageKernels { selection, config, .. } = kernels;
     let mut plan = collect::plan(selection, config.as_deref(), &Checker::default(), printer)?;
     for failure in &plan.failures {
         printer.failure(failure);
     }
-    let subset = Subset { filters, kernel: kernel.as_ref(), partition: *partition };
-    let jobs = subset.of(&mut plan, printer)?;
-    let (unread, kernels): (Vec<&Job>, Vec<&Job>) = jobs.iter().partition(|job| job.is_unread());
-    for job in kernels {
+    let jobs = Subset::new(filters, kernels).of(&mut plan, printer)?;
+    let (unread, listed): (Vec<&Job>, Vec<&Job>) = jobs.iter().partition(|job| job.is_unread());
+    for job in listed {
         printer.line(&match message_format {
             ListFormat::Human => format!("{}  ({})", job.short_name(), job.launch_in_words()),
             ListFormat::Json => object(job),

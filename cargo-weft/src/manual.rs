@@ -2,10 +2,19 @@
 
 use std::fs;
 use std::io;
+use std::path::{Path, PathBuf};
 
-use crate::arguments::{self, Completions, Man, ManualError};
+use crate::arguments::{self, Completions, Man};
 use crate::exit::{Exit, Failure};
 use crate::print::Printer;
+
+/// A manual page that cannot be written.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write {}", .path.display())]
+pub(crate) struct ManualError {
+    path: PathBuf,
+    source: io::Error,
+}
 
 /// Prints the completions for a shell.
 pub(crate) fn completions(arguments: Completions, printer: &mut Printer) -> Result<Exit, Failure> {
@@ -22,7 +31,7 @@ pub(crate) fn man(arguments: &Man, printer: &mut Printer) -> Result<Exit, Failur
         printer.text(&String::from_utf8_lossy(first))?;
         return Ok(Exit::Clean);
     };
-    let wrong = |path: &std::path::Path| {
+    let wrong = |path: &Path| {
         let path = path.to_path_buf();
         move |source: io::Error| ManualError { path, source }
     };

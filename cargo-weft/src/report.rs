@@ -62,16 +62,7 @@ fn named(files: &[PathBuf]) -> String {
 fn of_files(arguments: &ReportArgs, printer: &mut Printer) -> Result<Exit, Failure> {
     let targets = &arguments.targets;
     let checker = arguments.solver.solver()?.map(Solver::checker).unwrap_or_default();
-    let (jobs, failures) = files::jobs(
-        Files {
-            paths: &targets.files,
-            kernel: targets.kernel.as_ref(),
-            settings: &targets.settings,
-            config: targets.config.as_deref(),
-            checker: &checker,
-        },
-        printer,
-    )?;
+    let (jobs, failures) = files::jobs(Files::of(targets, &checker), printer)?;
     let problem = |failure| RunProblem {
         name: "cargo-weft::read".to_owned(),
         message: print::message(failure),

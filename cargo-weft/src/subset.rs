@@ -5,7 +5,7 @@ use weft_core::report::escape;
 use weft_harness::case::Job;
 use weft_harness::similar;
 
-use crate::arguments::Partition;
+use crate::arguments::{PackageKernels, Partition};
 use crate::collect::Plan;
 use crate::exit::Failure;
 use crate::files;
@@ -36,14 +36,19 @@ pub(crate) struct NoKernelNamed {
     pub(crate) is_partial: bool,
 }
 
-impl Subset<'_> {
+impl<'a> Subset<'a> {
+    /// Returns the subset that the arguments of a command select.
+    pub(crate) fn new(filters: &'a [String], kernels: &'a PackageKernels) -> Self {
+        Self { filters, kernel: kernels.kernel.as_ref(), partition: kernels.partition }
+    }
+
     /// Whether everything is selected.
     pub(crate) fn is_whole(&self) -> bool {
         self.filters.is_empty() && self.kernel.is_none() && self.partition.is_none()
     }
 
-    /// Returns the selected jobs of a plan, in its order. Files that cannot be read are always selected, since their
-    /// kernels are not known.
+    /// Returns the selected jobs of a plan, in its order. No filter leaves out a file that cannot be read, since its
+    /// kernels are not known; of a partition it is in one shard.
     pub(crate) fn of(&self, plan: &mut Plan, printer: &mut Printer) -> Result<Vec<Job>, Failure> {
         let is_partial = !plan.failures.is_empty();
         let jobs = std::mem::take(&mut plan.packages).into_iter().flatten().collect();

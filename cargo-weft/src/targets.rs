@@ -35,15 +35,6 @@ fn of_packages(targets: &KernelArgs, printer: &mut Printer) -> Result<(Vec<Job>,
 
 /// Returns the kernels of the files, and the number of files that could not be read.
 fn of_files(targets: &KernelArgs, printer: &mut Printer) -> Result<(Vec<Job>, usize), Failure> {
-    let (jobs, failures) = files::jobs(
-        Files {
-            paths: &targets.files,
-            kernel: targets.kernel.as_ref(),
-            settings: &targets.settings,
-            config: targets.config.as_deref(),
-            checker: &Checker::default(),
-        },
-        printer,
-    )?;
+    let (jobs, failures) = files::jobs(Files::of(targets, &Checker::default()), printer)?;
     Ok((jobs, failures.len()))
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use weft_core::report::checked::RunProblem;
 
 use crate::account::{self, Request};
-use crate::arguments::{Selection, SolverArgs, Test, TestOptions};
+use crate::arguments::{PackageKernels, Selection, SolverArgs, Test, TestOptions};
 use crate::collect::{self, Plan};
 use crate::exit::{Exit, Failure};
 use crate::formats::{self, Renderer, RunContext};
@@ -17,10 +17,10 @@ use weft_harness::cache::{Cache, CacheError};
 /// Checks all kernels of the selected packages.
 pub(crate) fn run(arguments: &Test, printer: &mut Printer) -> Result<Exit, Failure> {
     let Test { filters, options } = arguments;
-    let TestOptions { kernel, partition, selection, config, no_cache, solver, message_format } =
-        options;
+    let TestOptions { kernels, no_cache, solver, message_format } = options;
+    let PackageKernels { selection, config, .. } = kernels;
     let config = config.as_deref();
-    let subset = Subset { filters, kernel: kernel.as_ref(), partition: *partition };
+    let subset = Subset::new(filters, kernels);
     let own = PackageCheck { selection, config, subset, no_cache: *no_cache, solver };
     let renderer =
         |surroundings: &RunContext, _: &Path| formats::renderer(*message_format, surroundings);

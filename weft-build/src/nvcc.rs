@@ -13,8 +13,6 @@ pub(crate) const REMEDY: &str =
     "install the CUDA toolkit, or name its compiler in NVCC or its folder in CUDA_HOME";
 /// Variables that hold the folder of the CUDA toolkit.
 const HOMES: [&str; 2] = ["CUDA_HOME", "CUDA_PATH"];
-/// Where the toolkit is installed on Linux.
-const USUAL: &str = "/usr/local/cuda";
 /// Variables that nvcc itself reads.
 const OWN: [&str; 3] = ["NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS", "NVCC_CCBIN"];
 
@@ -34,7 +32,7 @@ pub(crate) fn find(script: &mut BuildScript<'_>) -> Result<Option<Command>, Buil
     for name in HOMES {
         folders.extend(script.watched(name)?.map(|home| Path::new(home).join("bin")));
     }
-    folders.push(Path::new(USUAL).join("bin"));
+    folders.push(script.toolkit.join("bin"));
     if let Some(named) = named {
         return Ok(Some(command(named)));
     }

@@ -8,21 +8,31 @@ use std::path::{Path, PathBuf};
 
 use crate::BuildError;
 
+/// Where the CUDA toolkit is installed on Linux.
+const TOOLKIT: &str = "/usr/local/cuda";
+
 /// A running build script.
 pub(crate) struct BuildScript<'a> {
     variables: BTreeMap<OsString, OsString>,
+    /// Where the CUDA toolkit is if no variable says it.
+    pub(crate) toolkit: PathBuf,
     cargo: Box<dyn Write + 'a>,
 }
 
 impl<'a> BuildScript<'a> {
     /// Returns this process as a build script.
     pub(crate) fn of_process() -> Self {
-        Self::new(env::vars_os().collect(), Box::new(std::io::stdout()))
+        Self::new(env::vars_os().collect(), TOOLKIT.into(), Box::new(std::io::stdout()))
     }
 
-    /// Returns a script with these variables, which writes its lines for cargo to `cargo`.
-    pub(crate) fn new(variables: BTreeMap<OsString, OsString>, cargo: Box<dyn Write + 'a>) -> Self {
-        Self { variables, cargo }
+    /// Returns a script with these variables on a machine with this folder of the CUDA toolkit, if it is there. The script
+    /// writes its lines for cargo to `cargo`.
+    pub(crate) fn new(
+        variables: BTreeMap<OsString, OsString>,
+        toolkit: PathBuf,
+        cargo: Box<dyn Write + 'a>,
+    ) -> Self {
+        Self { variables, toolkit, cargo }
     }
 
     /// Returns a variable; `None` if it is not set or empty.

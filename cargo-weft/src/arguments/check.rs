@@ -13,6 +13,22 @@ use crate::options::{ListFormat, MessageFormat};
 use crate::settings::CommandSettings;
 use crate::solver::{Solver, SolverError};
 
+/// Which kernels of packages, and under which launches.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct PackageKernels {
+    /// Only kernels whose mangled or demangled name matches
+    #[arg(long, value_name = "REGEX")]
+    pub(crate) kernel: Option<Regex>,
+    /// Only this part of the kernels and launches: `hash:M/N`, shard M of N, or `count:M/N`
+    #[arg(long, value_name = "PARTITION", env = "WEFT_PARTITION")]
+    pub(crate) partition: Option<Partition>,
+    #[command(flatten)]
+    pub(crate) selection: Selection,
+    /// Launches and settings, instead of the package's own `weft.toml` or `[package.metadata.weft]`; for one selected package
+    #[arg(long, value_name = "weft.toml")]
+    pub(crate) config: Option<PathBuf>,
+}
+
 /// Arguments of `cargo weft test`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Test {
@@ -27,17 +43,8 @@ pub(crate) struct Test {
 /// The flags of `cargo weft test`, which are also those of `cargo weft` without a subcommand.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct TestOptions {
-    /// Only kernels whose mangled or demangled name matches
-    #[arg(long, value_name = "REGEX")]
-    pub(crate) kernel: Option<Regex>,
-    /// Only this part of the kernels and launches: `hash:M/N`, shard M of N, or `count:M/N`
-    #[arg(long, value_name = "PARTITION", env = "WEFT_PARTITION")]
-    pub(crate) partition: Option<Partition>,
     #[command(flatten)]
-    pub(crate) selection: Selection,
-    /// Launches and settings, instead of the package's own `weft.toml` or `[package.metadata.weft]`; for one selected package
-    #[arg(long, value_name = "weft.toml")]
-    pub(crate) config: Option<PathBuf>,
+    pub(crate) kernels: PackageKernels,
     /// Check every kernel anew, and neither read nor write kept verdicts
     #[arg(long, env = "WEFT_NO_CACHE", value_parser = FalseyValueParser::new())]
     pub(crate) no_cache: bool,
@@ -55,17 +62,8 @@ pub(crate) struct List {
     /// demangled name of the kernel
     #[arg(value_name = "KERNEL")]
     pub(crate) filters: Vec<String>,
-    /// Only kernels whose mangled or demangled name matches
-    #[arg(long, value_name = "REGEX")]
-    pub(crate) kernel: Option<Regex>,
-    /// Only this part of the kernels and launches: `hash:M/N`, shard M of N, or `count:M/N`
-    #[arg(long, value_name = "PARTITION", env = "WEFT_PARTITION")]
-    pub(crate) partition: Option<Partition>,
     #[command(flatten)]
-    pub(crate) selection: Selection,
-    /// Launches and settings, instead of the package's own `weft.toml` or `[package.metadata.weft]`; for one selected package
-    #[arg(long, value_name = "weft.toml")]
-    pub(crate) config: Option<PathBuf>,
+    pub(crate) kernels: PackageKernels,
     /// How to print the kernels
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub(crate) message_format: ListFormat,

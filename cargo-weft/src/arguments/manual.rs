@@ -1,21 +1,10 @@
 //! Completions for shells, and manual pages, both from the definition of the command line.
 
 use std::io;
-use std::path::PathBuf;
 
 use clap_complete::Shell;
 
 use super::command::definition;
-
-/// A manual page that cannot be written.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot write {}", .path.display())]
-pub(crate) struct ManualError {
-    /// The file or folder.
-    pub(crate) path: PathBuf,
-    /// What the system says.
-    pub(crate) source: io::Error,
-}
 
 /// Returns the completions of `cargo-weft` for a shell.
 pub(crate) fn completions(shell: Shell) -> Vec<u8> {

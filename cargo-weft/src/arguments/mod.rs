@@ -10,10 +10,12 @@ mod repair;
 mod selection;
 mod tools;
 
-pub(crate) use check::{CheckArgs, List, ReportArgs, SolverArgs, Test, TestOptions};
+pub(crate) use check::{
+    CheckArgs, List, PackageKernels, ReportArgs, SolverArgs, Test, TestOptions,
+};
 pub(crate) use command::{Command, OutputArgs, parse};
 pub(crate) use kernels::KernelArgs;
-pub(crate) use manual::{ManualError, completions, pages};
+pub(crate) use manual::{completions, pages};
 pub(crate) use partition::Partition;
 pub(crate) use repair::{Mutate, Repair};
 pub(crate) use selection::{BuildFlags, Resolution, Selection};

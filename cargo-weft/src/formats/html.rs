@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use weft_core::finding::{Chart, Class, Finding};
 use weft_core::report::checked::RunProblem;
 use weft_core::report::escape;
-use weft_core::report::html::{self, PageContext, PageKernel, PageReport, PageResult, ReportPage};
+use weft_core::report::html::{self, PageKernel, PageReport, PageResult, ReportPage};
 use weft_harness::case::{Causes, FirstFindings, Job, JobError, Surroundings};
 
 use super::{Ending, Renderer, human};
@@ -141,7 +141,7 @@ fn kernel<'a>(
     };
     let is_kernel = !job.is_unread();
     PageKernel {
-        context: PageContext(surroundings.context(false)),
+        context: surroundings.context(false),
         suite: super::suite(job),
         label: job.label.as_deref(),
         verdict: outcome.standing.name(),

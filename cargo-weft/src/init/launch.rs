@@ -23,7 +23,8 @@ pub(super) struct Kernel<'k> {
 }
 
 impl Kernel<'_> {
-    /// Returns the lines of a table that state a launch; sizes are guesses, in comments, since a guess decides nothing. `report`: that of the kernel without a launch.
+    /// Returns the lines of a table that state a launch; sizes are guesses, in comments, since a guess decides nothing.
+    /// `report`: that of the kernel without a launch.
     pub(super) fn lines(&self, report: &Report) -> Vec<String> {
         let mut lines = vec![self.block(report), self.grid()];
         lines.extend(self.shared());

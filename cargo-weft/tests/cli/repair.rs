@@ -210,3 +210,17 @@ fn a_copy_beside_a_barrier_of_some_threads_counts() {
     folder.weft("repair unrolled.ptx --block 256 --write --allow-dirty").exits(100);
     assert_eq!(read(), source);
 }
+
+#[test]
+fn a_barrier_that_goes_leaves_the_source() {
+    let source = SOURCE.replace("= t;\n", "= t;\n    __syncthreads();\n").replace("t + 1", "t");
+    let text = SHIFT
+        .replace("    .loc 1 5 5\n", "    .loc 1 5 5\n    bar.sync 0;\n    .loc 1 6 5\n")
+        .replace("[%r3+4]", "[%r3]");
+    let folder = Folder::new("repair-goes").with("shift.ptx", text).with("shift.cu", source);
+    folder
+        .weft("repair shift.ptx --block 64 --minimize")
+        .exits(0)
+        .says("1 barrier removed")
+        .says("-    __syncthreads();\n");
+}

@@ -1,7 +1,8 @@
 //! Runs what pages show in consoles, and compares what is printed.
 //!
-//! Comments in front of a block say how: `in: PLACE` (see `enter`; without it, the block runs where the one before it did), `exit status N` of the last command, `run at the end` of the page, and `not run: REASON`. `...`
-//! in an expected output stands for any text, in a line of its own for any lines.
+//! Comments in front of a block say how: `in: PLACE` (see `enter`; without it, the block runs where the one before it did),
+//! `exit status N` of the last command, `run at the end` of the page, and `not run: REASON`. `...` in an expected output stands
+//! for any text, in a line of its own for any lines.
 
 use regex::Regex;
 

@@ -27,7 +27,7 @@ pub struct FirstFindings {
     pub findings: Vec<Finding>,
     /// The number of findings whose causes a job before has.
     pub told_before: usize,
-    /// Whether the findings are all told before, or the help of the first says which barriers make the kernel clean.
+    /// Whether the help of the first finding says which barriers make the kernel clean.
     pub has_remedy: bool,
 }
 
@@ -74,7 +74,6 @@ impl Causes {
         }
         counted.sort_by_key(|(all, _)| std::cmp::Reverse(*all));
         first.findings = counted.into_iter().map(|(_, finding)| finding).collect();
-        first.has_remedy = true;
         if let Some(finding) = first.findings.first_mut() {
             let remedy = remedy(&launches(jobs, job));
             first.has_remedy = remedy.is_some();

@@ -16,9 +16,9 @@ const CHECKS: usize = 24;
 /// The most instructions, counted once per warp, of a kernel that is checked so often beside its own check.
 const INSTRUCTIONS: u64 = 100_000;
 
-/// Returns what makes a kernel clean under its launches, and where; `None` if barriers do not suffice, if
-/// another kind of finding is told, or if the kernel is too large to be checked again and again. `jobs`: the launches of
-/// one kernel. Runs jobs that have not run yet.
+/// Returns what makes a kernel clean under its launches, and where; `None` if no launch races, if barriers do not suffice, if
+/// another kind of finding is told, or if the kernel is too large to be checked again and again. `jobs`: launches of one kernel.
+/// Runs jobs that have not run yet.
 pub(super) fn remedy(jobs: &[&Job]) -> Option<String> {
     let first = jobs.first()?;
     let reports = jobs.iter().map(|job| job.outcome().remaining());

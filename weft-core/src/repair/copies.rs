@@ -13,9 +13,8 @@ use crate::ptx::isa::Effect;
 use crate::ptx::{Module, Span};
 
 /// How many instructions of a module come from each line of its sources: loops are unrolled, functions inlined and templates
-/// instantiated. Instructions beside a `bar.sync 0` that every thread runs once are not counted: a second barrier there changes
-/// nothing.
-/// Kernels that do not link are left out.
+/// instantiated. What stands beside a `bar.sync 0` that every thread runs at most once is not counted, since a second barrier
+/// there changes nothing; the barrier itself is. Kernels that do not link are left out.
 #[derive(Clone, Debug, Default)]
 pub struct SourceCopies(BTreeMap<(SourceLine, String), BTreeSet<Span>>);
 
@@ -44,9 +43,9 @@ impl SourceCopies {
     }
 }
 
-/// Returns the instructions of a program without those between which and such a barrier there are neither accesses nor
-/// branches. An instruction of a function that is linked in several times is left out if that holds of all its
-/// copies.
+/// Returns the instructions of a program without those beside a `bar.sync 0` that every thread runs at most once: between the
+/// two there are neither accesses nor branches. An instruction of a function that is linked in several times is left out if
+/// that holds of all its copies.
 fn apart_from_barriers(program: &Program) -> BTreeSet<Span> {
     let barriers = existing(program, Aim::Minimize);
     let is_barrier = |span: &Span| {
@@ -61,9 +60,9 @@ fn apart_from_barriers(program: &Program) -> BTreeSet<Span> {
         !matches!(instr.effect(), Effect::Compute | Effect::Opaque | Effect::Nothing)
     };
     let with_effect = program.code.iter().filter(has_effect);
-    let with_effect = with_effect.map(|instr| program.places[instr.place.0 as usize].span);
-    let mut apart: BTreeSet<Span> = with_effect.filter(|span| !is_barrier(span)).collect();
-    let ends = apart.clone();
+    let mut apart: BTreeSet<Span> =
+        with_effect.map(|instr| program.places[instr.place.0 as usize].span).collect();
+    let ends: BTreeSet<Span> = apart.iter().copied().filter(|span| !is_barrier(span)).collect();
     for chain in chains(program) {
         let all: Vec<Span> = chain.iter().flat_map(|block| spans(program, *block)).collect();
         let is_of_all = chain.iter().all(is_once);

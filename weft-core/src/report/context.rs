@@ -1,5 +1,6 @@
 //! What the renderers of text need besides a report: names, and the texts that they quote.
 
+use std::fmt;
 use std::rc::Rc;
 
 use super::SourceText;
@@ -34,6 +35,13 @@ pub struct ReportContext<'a> {
     pub is_allowed: bool,
     /// Whether ANSI codes colour the text.
     pub color: bool,
+}
+
+/// Shows the names: the module is long, and the sources have no form to show.
+impl fmt::Debug for ReportContext<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReportContext").field("name", &self.name).finish_non_exhaustive()
+    }
 }
 
 impl ReportContext<'_> {

@@ -1,7 +1,7 @@
 //! Renders a run as one HTML page that needs nothing beside it: no network, and scripts only for its filter.
 //!
-//! `page.html` is the page, whose larger parts are templates of their own: `table.html`, `kernel.html`, `excerpt.html`,
-//! `accepted.html` and `codes.html`. `view` prepares what they insert, `code` the excerpts. The page is also
+//! `page.html` is the page, whose larger parts are templates of their own: `table.html` with `filter.html`,
+//! `kernel.html` with `excerpt.html`, and `exceptions.html`. `view` prepares what they insert, `code` the excerpts. The page is also
 //! well-formed XML, so that tests can parse it; `script.js` contains no `<` and no `&` for the same reason.
 
 mod code;
@@ -40,7 +40,7 @@ pub struct ReportPage<'a> {
 #[derive(Debug)]
 pub struct PageKernel<'a> {
     /// Names and sources.
-    pub context: PageContext<'a>,
+    pub context: ReportContext<'a>,
     /// The package and file, such as `PACKAGE::FILE`.
     pub suite: String,
     /// The label of the launch, if the kernel has several.
@@ -53,16 +53,6 @@ pub struct PageKernel<'a> {
     pub holds_for: String,
     /// What came of it.
     pub result: PageResult<'a>,
-}
-
-/// The names and sources of a kernel.
-#[derive(Clone, Copy)]
-pub struct PageContext<'a>(pub ReportContext<'a>);
-
-impl fmt::Debug for PageContext<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("PageContext").field(&self.0.name).finish()
-    }
 }
 
 /// What came of a kernel.

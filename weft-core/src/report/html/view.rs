@@ -123,7 +123,7 @@ fn totals(page: &ReportPage<'_>) -> Vec<TotalView> {
 
 impl<'a> KernelView<'a> {
     fn of(kernel: &'a PageKernel<'a>, number: usize) -> Self {
-        let context = kernel.context.0;
+        let context = kernel.context;
         let label = kernel.label.map(|label| format!("@{label}")).unwrap_or_default();
         let mut view = Self {
             number,
