@@ -12,7 +12,8 @@
 //! ```
 //!
 //! A finding is known by its file, kernel, launch, code and message, and not by its line, so that it stays known while
-//! lines are added above it. More of them than are counted are not accepted. An entry whose kernel or launch is not there any more accepts nothing.
+//! lines are added above it. More of them than are counted are not accepted. An entry whose kernel or launch is not there any
+//! more accepts nothing.
 
 use std::fmt::Write as _;
 use std::path::Path;
