@@ -29,13 +29,19 @@ pub(crate) struct BaselineError {
 
 /// Checks the selected packages and writes the baseline of each. A package without findings has none.
 pub(crate) fn run(selection: &Selection, printer: &mut Printer) -> Result<Exit, Failure> {
-    let Plan { mut packages, failures, .. } =
+    let Plan { mut packages, failures, crates, .. } =
         collect::plan(selection, None, &Checker::default(), printer)?;
     for failure in &failures {
         printer.failure(failure);
     }
     let mut exit = if failures.is_empty() { Exit::Clean } else { Exit::Unchecked };
     for jobs in &mut packages {
+        let package = jobs.first().and_then(|job| crates.get(&*job.dir));
+        if let Some(failure) = package.and_then(Failure::foreign) {
+            printer.failure(&failure);
+            exit = Exit::Unchecked;
+            continue;
+        }
         // As with any `allow`, checking goes on behind what is accepted.
         for job in jobs.iter_mut() {
             job.launch.options.past_findings = true;

@@ -75,7 +75,7 @@ pub(crate) fn built(selection: &Selection, printer: &Printer) -> Result<Built, F
         built.root.clone_from(&group.root);
         match compile::build_scripts(&group, manners) {
             Ok(mut out_dirs) => {
-                built.packages.extend(group.packages.iter().map(|own| package(own, &mut out_dirs)));
+                built.packages.extend(group.all().map(|own| package(own, &mut out_dirs)));
             }
             Err(error) => built.failures.push(error.into()),
         }

@@ -39,11 +39,13 @@ pub(crate) enum CompileError {
     Failed { packages: Vec<String> },
 }
 
-/// Runs the build scripts of those packages of the group that have one, and returns their output directories.
+/// Runs the build scripts of those packages of the group that have one, and returns their output directories. The scripts of
+/// dependencies run when the packages that use them are built.
 pub(crate) fn build_scripts(group: &Group, manners: Manners<'_>) -> Result<OutDirs, CompileError> {
+    let is_built = |package: &&Package| has_script(package) || !group.dependencies.is_empty();
     let scripted = |library: bool| {
-        let with_script = group.packages.iter().filter(|package| has_script(package));
-        with_script.filter(move |package| has_library(package) == library).collect::<Vec<_>>()
+        let built = group.packages.iter().filter(is_built);
+        built.filter(move |package| has_library(package) == library).collect::<Vec<_>>()
     };
     let mut out_dirs = OutDirs::new();
     for (packages, targets) in [(scripted(true), "--lib"), (scripted(false), "--bins")] {
@@ -66,7 +68,7 @@ fn run(
     let start = |source| CompileError::Start(StartError { cargo, source });
     let mut child = command.spawn().map_err(start)?;
     if let Some(stdout) = child.stdout.take()
-        && let Err(error) = listen(stdout, packages, out_dirs)
+        && let Err(error) = listen(stdout, group, out_dirs)
     {
         let _ = child.kill().and_then(|()| child.wait());
         return Err(CompileError::Read(error));
@@ -80,12 +82,12 @@ fn run(
     })
 }
 
-/// Reads cargo's messages and adds the output directories of `packages` to `out_dirs`.
-fn listen(stdout: ChildStdout, packages: &[&Package], out_dirs: &mut OutDirs) -> io::Result<()> {
+/// Reads cargo's messages and adds the output directories of the group's packages to `out_dirs`.
+fn listen(stdout: ChildStdout, group: &Group, out_dirs: &mut OutDirs) -> io::Result<()> {
     for message in Message::parse_stream(BufReader::new(stdout)) {
         let Message::BuildScriptExecuted(script) = message? else { continue };
-        // Dependencies report their build scripts too.
-        if packages.iter().any(|package| package.id == script.package_id) {
+        // Dependencies report their build scripts even if they are not asked about.
+        if group.all().any(|package| package.id == script.package_id) {
             let known = out_dirs.entry(script.package_id.repr).or_default();
             let out_dir = script.out_dir.into_std_path_buf();
             if !known.contains(&out_dir) {

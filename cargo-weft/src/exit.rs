@@ -3,6 +3,7 @@
 use std::io;
 use std::process::ExitCode;
 
+use cargo_metadata::Package;
 use weft_harness::case::PlanError;
 
 use crate::baseline::BaselineError;
@@ -68,6 +69,10 @@ pub(crate) enum Failure {
         "`--config` states the launches of one package, but {count} are selected; select one by `-p NAME`"
     )]
     OneConfig { count: usize },
+    #[error(
+        "nothing is written for package `{name}`: its folder is cargo's copy of {source_of_it}"
+    )]
+    Foreign { name: String, source_of_it: String },
     #[error(transparent)]
     Subset(#[from] NoKernelNamed),
     #[error(transparent)]
@@ -92,6 +97,12 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
+    /// Returns why nothing may be written into the folder of a package; `None` if it is the user's own.
+    pub(crate) fn foreign(package: &Package) -> Option<Self> {
+        let source = package.source.as_ref()?;
+        Some(Self::Foreign { name: package.name.to_string(), source_of_it: source.to_string() })
+    }
+
     /// Returns the exit code of this failure.
     pub(crate) fn exit(&self) -> Exit {
         match self {
@@ -110,6 +121,7 @@ impl Failure {
             Self::Select(_)
             | Self::Subset(_)
             | Self::Compile(_)
+            | Self::Foreign { .. }
             | Self::Plan(_)
             | Self::Baseline(_)
             | Self::Change(_)

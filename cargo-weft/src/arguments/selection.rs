@@ -12,6 +12,9 @@ pub(crate) struct Selection {
     pub(crate) manifest: clap_cargo::Manifest,
     #[command(flatten)]
     pub(crate) workspace: clap_cargo::Workspace,
+    /// Check also the kernels of the packages that these depend on
+    #[arg(long)]
+    pub(crate) include_deps: bool,
     #[command(flatten)]
     pub(crate) features: clap_cargo::Features,
     #[command(flatten)]

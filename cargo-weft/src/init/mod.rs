@@ -120,6 +120,9 @@ fn init(
     if own.files.is_empty() {
         return Ok(None);
     }
+    if let Some(failure) = Failure::foreign(&package.cargo) {
+        return Err(failure);
+    }
     own.config = Config::default();
     let jobs = case::plan_with(&own, &Checker::default()).map_err(plan_error)?;
     check(&jobs, target, printer)?;

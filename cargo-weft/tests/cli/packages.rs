@@ -110,6 +110,83 @@ fn packages_are_selected_by_name() {
     folder.weft("--manifest-path absent/Cargo.toml").exits(101).complains("absent");
 }
 
+/// Creates a workspace of `app` and `other`; `app` depends on `kernels`, which is no member and whose build script writes
+/// PTX, and on `kernels-dev` for its tests alone.
+fn with_dependency(name: &str) -> Folder {
+    let app = manifest("app")
+        + "[dependencies]\nkernels = { path = \"../../kernels\" }\n"
+        + "[dev-dependencies]\nkernels-dev = { path = \"../../kernels-dev\" }\n";
+    let folder = Folder::new(name)
+        .with("ws/Cargo.toml", "[workspace]\nmembers = [\"app\", \"other\"]\nresolver = \"3\"\n")
+        .with("ws/app/Cargo.toml", app)
+        .with("ws/app/src/lib.rs", "")
+        .with("ws/other/Cargo.toml", manifest("other"))
+        .with("ws/other/src/lib.rs", "")
+        .with("ws/other/weft.toml", "ptx = [\"*.ptx\"]\n".to_owned() + BLOCK)
+        .with("ws/other/own.ptx", CLEAN);
+    ["kernels", "kernels-dev"].into_iter().fold(folder, |folder, name| {
+        folder
+            .with(&format!("{name}/Cargo.toml"), manifest(name) + "[workspace]\n")
+            .with(&format!("{name}/src/lib.rs"), "")
+            .with(&format!("{name}/build.rs"), BUILD)
+            .with(&format!("{name}/weft.toml"), BLOCK)
+            .with(&format!("{name}/kernel.ptx"), RACE)
+    })
+}
+
+#[test]
+fn packages_are_selected_by_pattern_and_id() {
+    let folder = with_dependency("pattern-and-id");
+    let weft = |words: &str| folder.weft(&format!("{words} --manifest-path ws/Cargo.toml"));
+    weft("-p oth*").exits(0).says("other::own.ptx::own_slot").says("weft: 1 clean, 0 defect");
+    weft("-p other@0.1.0").exits(0).says("weft: 1 clean, 0 defect, 0 open");
+    weft("-p x*").exits(101).complains("no package `x*`").complains("app, other");
+    weft("-p a[").exits(101).complains("`a[` is no pattern for names of packages");
+    weft("-p other@2.0.0").exits(101).complains("other@2.0.0");
+    weft("--workspace --exclude o?her").exits(4);
+    // A dependency, which is no member.
+    weft("-p kernels").exits(100).says("kernels::kernel.ptx::race_of_neighbours");
+    weft("-p kernels@0.1.0 -p other").exits(100).says("weft: 1 clean, 1 defect, 0 open");
+    weft("-p nobody").exits(101).complains("no package `nobody`").complains("app, other");
+}
+
+#[test]
+fn dependencies_are_checked_on_demand() {
+    let folder = with_dependency("dependencies");
+    let weft = |words: &str| folder.weft(&format!("{words} --manifest-path ws/Cargo.toml"));
+    weft("").exits(0).says("weft: 1 clean, 0 defect, 0 open");
+    let all = weft("--include-deps").exits(100).says("weft: 1 clean, 1 defect, 0 open");
+    assert!(!all.out.contains("kernels-dev"), "a dependency of tests is none: {all:#?}");
+    weft("-p app").exits(4);
+    weft("-p app --include-deps").exits(100).says("weft: 0 clean, 1 defect, 0 open");
+    weft("-p other --include-deps").exits(0).says("weft: 1 clean, 0 defect, 0 open");
+    weft("--include-deps --exclude kernels").exits(0);
+    weft("list --include-deps").exits(0).says("kernels::kernel.ptx::race_of_neighbours");
+}
+
+#[test]
+fn nothing_is_written_into_cargos_copy_of_a_package() {
+    let folder = Folder::new("vendored")
+        .with("Cargo.toml", manifest("app") + "[workspace]\n[dependencies]\nkernels = \"0.1\"\n")
+        .with("src/lib.rs", "")
+        .with(
+            ".cargo/config.toml",
+            "[source.crates-io]\nreplace-with = \"copies\"\n[source.copies]\ndirectory = \"copies\"\n",
+        )
+        .with("copies/kernels/Cargo.toml", manifest("kernels"))
+        .with("copies/kernels/.cargo-checksum.json", "{\"files\":{}}")
+        .with("copies/kernels/src/lib.rs", "")
+        .with("copies/kernels/build.rs", BUILD)
+        .with("copies/kernels/kernel.ptx", RACE);
+    folder.weft("list -p kernels").exits(0).says("kernels::kernel.ptx::race_of_neighbours");
+    for command in ["init -p kernels", "baseline --include-deps"] {
+        folder.weft(command).exits(101).complains("nothing is written for package `kernels`");
+    }
+    for name in ["weft.toml", "weft-baseline.toml"] {
+        assert!(!folder.path().join("copies/kernels").join(name).exists(), "{name}");
+    }
+}
+
 #[test]
 fn files_of_one_name_in_two_packages_are_told_apart() {
     let folder = Folder::new("same-names")
