@@ -10,7 +10,7 @@ use weft_harness::config::Allow;
 
 use crate::exit::Exit;
 use crate::formats::{Ending, Renderer};
-use crate::parallel::in_order;
+use crate::parallel::{Wait, in_order};
 use crate::print::{self, Printer};
 use weft_harness::cache::Cache;
 
@@ -41,9 +41,9 @@ pub(crate) fn of(
         jobs.chunk_by(|one, next| (&one.package, &one.dir) == (&next.package, &next.dir));
     let jobs: Vec<&Job> = jobs.iter().collect();
     renderer.start(request.failed, printer)?;
-    settle(&jobs, request.cache, |job, late| {
-        if let Some(count) = late {
-            printer.note(&waiting(job, count));
+    settle(&jobs, request.cache, |job, wait| {
+        if let Some(wait) = wait {
+            printer.waiting("checking", &job.short_name(), wait);
             return Ok(());
         }
         if let Err(error) = &job.outcome().report {
@@ -76,24 +76,18 @@ fn dead(jobs: &[Job]) -> Vec<(String, DeadAllow)> {
     dead_allows(jobs).into_iter().map(|allow| (name.clone(), DeadAllow(allow))).collect()
 }
 
-/// Returns the message for a kernel that is still being checked while `count` kernels behind it are done.
-pub(crate) fn waiting(job: &Job, count: usize) -> String {
-    let kernels = if count == 1 { "kernel behind it is" } else { "kernels behind it are" };
-    format!("still checking {}; {count} {kernels} done", job.short_name())
-}
-
-/// Runs all jobs and passes each to `take` when it and all before it are done. If a job takes long, `take` first gets
-/// it with the number of jobs behind it that are done.
+/// Runs all jobs and passes each to `take` when it and all before it are done. If a job takes long, `take` first gets it once
+/// a second, with how the run stands.
 pub(crate) fn settle<'j>(
     jobs: &[&'j Job],
     cache: Option<&Cache>,
-    mut take: impl FnMut(&'j Job, Option<usize>) -> io::Result<()>,
+    mut take: impl FnMut(&'j Job, Option<Wait>) -> io::Result<()>,
 ) -> io::Result<()> {
     match cache {
-        None => in_order(jobs, Job::outcome, |job, turn| take(job, turn.late())),
+        None => in_order(jobs, Job::outcome, |job, turn| take(job, turn.wait())),
         Some(cache) => {
             let work = |(job, key): (&'j Job, _)| cache.outcome(job, &key);
-            in_order(&cache.keyed(jobs), work, |(job, _), turn| take(job, turn.late()))
+            in_order(&cache.keyed(jobs), work, |(job, _), turn| take(job, turn.wait()))
         }
     }
 }

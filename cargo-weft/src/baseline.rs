@@ -16,7 +16,6 @@ use crate::account;
 use crate::arguments::Selection;
 use crate::collect::{self, Plan};
 use crate::exit::{Exit, Failure};
-use crate::parallel::in_order;
 use crate::print::Printer;
 
 /// A baseline that could not be written.
@@ -47,12 +46,9 @@ pub(crate) fn run(selection: &Selection, printer: &mut Printer) -> Result<Exit, 
             job.launch.options.past_findings = true;
         }
         let jobs: Vec<&Job> = jobs.iter().collect();
-        in_order(&jobs, Job::outcome, |job, turn| match turn.late() {
-            Some(count) => {
-                printer.note(&account::waiting(job, count));
-                Ok(())
-            }
-            None => Ok(()),
+        account::settle(&jobs, None, |job, wait| {
+            wait.into_iter().for_each(|wait| printer.waiting("checking", &job.short_name(), wait));
+            Ok(())
         })?;
         for job in jobs.iter().filter(|job| job.skip.is_none()) {
             if let Err(error) = &job.outcome().report {

@@ -52,8 +52,8 @@ fn account_of(
     in_order(jobs, mutation, |job, turn| {
         let mutation = match turn {
             Turn::Done(mutation) => mutation,
-            Turn::Late(count) => {
-                printer.note(&account::waiting(job, count));
+            Turn::Waiting(wait) => {
+                printer.waiting("mutating", &job.short_name(), wait);
                 return Ok(());
             }
         };

@@ -12,23 +12,35 @@ use rayon::prelude::*;
 pub(crate) enum Turn<T> {
     /// The item is done.
     Done(T),
-    /// The item is not done although this many items behind it are. Passed at most once for each item, after some
-    /// seconds.
-    Late(usize),
+    /// The item is not done. Passed once a second.
+    Waiting(Wait),
 }
 
 impl<T> Turn<T> {
-    /// Returns how many items behind this one are done, if this one is not done.
-    pub(crate) const fn late(&self) -> Option<usize> {
+    /// Returns how long the item has kept the run waiting, if it is not done.
+    pub(crate) const fn wait(&self) -> Option<Wait> {
         match self {
             Self::Done(_) => None,
-            Self::Late(count) => Some(*count),
+            Self::Waiting(wait) => Some(*wait),
         }
     }
 }
 
-/// An item that keeps others waiting longer than this is reported as late.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// How a run stands while it waits for an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Wait {
+    /// For how many seconds it has waited.
+    pub(crate) seconds: u32,
+    /// How many items behind this one are done.
+    pub(crate) behind: usize,
+    /// How many items are done.
+    pub(crate) done: usize,
+    /// How many items there are.
+    pub(crate) all: usize,
+}
+
+/// How often `take` hears of an item that is not done.
+const SECOND: Duration = Duration::from_secs(1);
 
 /// Does `work` on all of `items` and passes each result to `take` when it and all before it are done. Items are started
 /// one by one in their order: an item that takes long does not delay the start of others, and the items that `take`
@@ -38,11 +50,11 @@ pub(crate) fn in_order<I: Copy + Send + Sync, T: Send>(
     work: impl Fn(I) -> T + Send + Sync,
     take: impl FnMut(I, Turn<T>) -> io::Result<()>,
 ) -> io::Result<()> {
-    in_order_within(PATIENCE, items, work, take)
+    in_order_by(SECOND, items, work, take)
 }
 
-fn in_order_within<I: Copy + Send + Sync, T: Send>(
-    patience: Duration,
+fn in_order_by<I: Copy + Send + Sync, T: Send>(
+    second: Duration,
     items: &[I],
     work: impl Fn(I) -> T + Send + Sync,
     mut take: impl FnMut(I, Turn<T>) -> io::Result<()>,
@@ -59,23 +71,21 @@ fn in_order_within<I: Copy + Send + Sync, T: Send>(
         });
         let mut done = BTreeMap::new();
         for (index, item) in items.iter().enumerate() {
-            let (deadline, mut is_told) = (Instant::now() + patience, false);
+            let (start, mut seconds) = (Instant::now(), 0);
             let result = loop {
                 if let Some(result) = done.remove(&index) {
                     break result;
                 }
-                let left = deadline.saturating_duration_since(Instant::now());
-                if left.is_zero() && !is_told && !done.is_empty() {
-                    is_told = true;
-                    take(*item, Turn::Late(done.len()))?;
-                }
-                let received = match left {
-                    Duration::ZERO => receiver.recv().map_err(RecvTimeoutError::from),
-                    left => receiver.recv_timeout(left),
-                };
-                match received {
+                let left =
+                    (start + second * (seconds + 1)).saturating_duration_since(Instant::now());
+                match receiver.recv_timeout(left) {
                     Ok((other, result)) => drop(done.insert(other, result)),
-                    Err(RecvTimeoutError::Timeout) => {}
+                    Err(RecvTimeoutError::Timeout) => {
+                        seconds += 1;
+                        let behind = done.len();
+                        let wait = Wait { seconds, behind, done: index + behind, all: items.len() };
+                        take(*item, Turn::Waiting(wait))?;
+                    }
                     // A worker has panicked; the panic is propagated when the scope ends.
                     Err(RecvTimeoutError::Disconnected) => return Ok(()),
                 }
@@ -126,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn an_item_that_keeps_others_waiting_is_told_once() {
+    fn an_item_that_keeps_others_waiting_is_told() {
         let (told, changed) = (Mutex::new(false), Condvar::new());
         let work = |item: usize| {
             let told = told.lock().expect("nobody panics");
@@ -139,8 +149,8 @@ mod tests {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().expect("threads start");
         let mut turns = Vec::new();
         let all = pool.install(|| {
-            in_order_within(Duration::from_millis(50), &[0, 1, 2], work, |item, turn| {
-                if turn == Turn::Late(1) {
+            in_order_by(Duration::from_millis(50), &[0, 1, 2], work, |item, turn| {
+                if turn.wait().is_some_and(|wait| (wait.behind, wait.done, wait.all) == (1, 2, 3)) {
                     *told.lock().expect("nobody panics") = true;
                     changed.notify_all();
                 }
@@ -149,11 +159,15 @@ mod tests {
             })
         });
         assert!(all.is_ok());
-        let late: Vec<_> = turns.iter().filter(|(_, turn)| *turn == Turn::Late(1)).collect();
-        assert_eq!(late, [&(1, Turn::Late(1))]);
+        let seconds = |item: i32| {
+            let own = turns.iter().filter(move |(other, _)| *other == item);
+            own.filter_map(|(_, turn)| Some(turn.wait()?.seconds)).collect::<Vec<_>>()
+        };
+        assert!(!seconds(1).is_empty());
+        assert_eq!(seconds(1), (1..).take(seconds(1).len()).collect::<Vec<_>>());
         let done = turns.iter().filter_map(|(item, turn)| match turn {
             Turn::Done((own, _)) => Some((*item, *own)),
-            Turn::Late(_) => None,
+            Turn::Waiting(_) => None,
         });
         assert_eq!(done.collect::<Vec<_>>(), [(0, 0), (1, 1), (2, 2)]);
         assert!(turns.contains(&(1, Turn::Done((1, true)))));

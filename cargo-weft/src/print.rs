@@ -4,15 +4,17 @@
 //! verdict.
 
 use std::error::Error;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal as _, Write};
 
 use anstyle::Style;
 use clap_cargo::style;
+use indicatif::{ProgressBar, ProgressStyle};
 use weft_core::report::escape;
 use weft_harness::case::Standing;
 
 use crate::arguments::OutputArgs;
 use crate::options::{Color, Verbosity};
+use crate::parallel::Wait;
 
 /// Writes to standard output and standard error with the chosen colour and verbosity.
 #[derive(Debug)]
@@ -24,7 +26,12 @@ pub(crate) struct Printer {
     /// How much is printed about clean kernels.
     pub(crate) verbosity: Verbosity,
     closed: bool,
+    /// The line that says how the run stands, while there is one: at the bottom of a terminal, on standard error.
+    progress: Option<ProgressBar>,
 }
+
+/// Where standard error is no terminal, an item that keeps others waiting so many seconds is named once.
+const PATIENCE: u32 = 5;
 
 impl Printer {
     /// Creates the printer and sets the use of colour for the whole process.
@@ -36,7 +43,7 @@ impl Printer {
             (false, true) => Verbosity::Verbose,
             (false, false) => Verbosity::Normal,
         };
-        Self { color: output.color, styled, verbosity, closed: false }
+        Self { color: output.color, styled, verbosity, closed: false, progress: None }
     }
 
     /// Writes `text` and a line break.
@@ -49,6 +56,7 @@ impl Printer {
         if self.closed {
             return Ok(());
         }
+        self.clear();
         let mut out = anstream::stdout().lock();
         match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
@@ -83,13 +91,42 @@ impl Printer {
         }
     }
 
+    /// Says how a run stands while it waits for an item: on a terminal in a line that the next output replaces, elsewhere
+    /// in a note if the item keeps others waiting for long. `doing`: what is done with `subject`, such as "checking".
+    pub(crate) fn waiting(&mut self, doing: &str, subject: &str, wait: Wait) {
+        let Wait { seconds, behind, done, all } = wait;
+        if self.verbosity == Verbosity::Quiet {
+            return;
+        }
+        if io::stderr().is_terminal() {
+            let text = format!("{done} of {all} done; {doing} {} ({seconds} s)", safe(subject));
+            let bar = self.progress.get_or_insert_with(|| {
+                let style = ProgressStyle::with_template("{wide_msg}");
+                let bar = ProgressBar::new_spinner();
+                style.map(|style| bar.clone().with_style(style)).unwrap_or(bar)
+            });
+            bar.set_message(text);
+            bar.tick();
+        } else if seconds == PATIENCE && behind > 0 {
+            let items =
+                if behind == 1 { "1 behind it is" } else { &format!("{behind} behind it are") };
+            self.note(&format!("still {doing} {subject}; {items} done"));
+        }
+    }
+
+    fn clear(&mut self) {
+        if let Some(bar) = self.progress.take() {
+            bar.finish_and_clear();
+        }
+    }
+
     fn complain(&mut self, message: &str, cause: Option<&(dyn Error + 'static)>) {
         self.tell(&painted("error", style::ERROR), message, cause);
     }
 
     /// If standard error cannot be written either, only the exit code remains.
-    #[allow(clippy::unused_self, reason = "whoever writes holds the printer")]
     fn tell(&mut self, word: &str, message: &str, cause: Option<&(dyn Error + 'static)>) {
+        self.clear();
         let text = with_causes(format!("{word}: {}", safe(message)), cause) + "\n";
         let _ = anstream::stderr().lock().write_all(text.as_bytes());
     }

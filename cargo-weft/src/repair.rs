@@ -73,9 +73,15 @@ pub(crate) fn run(arguments: &arguments::Repair, printer: &mut Printer) -> Resul
         &indices,
         |at| repaired(&kernels[at], arguments),
         |at, turn| {
-            if let Turn::Done(one) = turn {
-                told::line(&kernels[at], &one, arguments.message_format, printer)?;
-                all.push(one);
+            match turn {
+                Turn::Done(one) => {
+                    told::line(&kernels[at], &one, arguments.message_format, printer)?;
+                    all.push(one);
+                }
+                Turn::Waiting(wait) => {
+                    let name = kernels[at].first().map(|job| job.short_name());
+                    printer.waiting("repairing", &name.unwrap_or_default(), wait);
+                }
             }
             Ok(())
         },

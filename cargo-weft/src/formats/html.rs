@@ -98,7 +98,7 @@ fn pictures(
     let draw = |(_, job, number): (usize, &Job, usize)| job.chart(Some(number));
     in_order(&wanted, draw, |(index, job, _), turn| {
         match turn {
-            Turn::Late(_) => printer.note(&format!("still drawing {}", job.short_name())),
+            Turn::Waiting(wait) => printer.waiting("drawing", &job.short_name(), wait),
             Turn::Done(chart) => {
                 pictures[index] = Some(chart.map_err(|error| print::message(&error)));
             }

@@ -148,10 +148,8 @@ fn init(
 fn check(jobs: &[Job], target: &Path, printer: &mut Printer) -> Result<(), Failure> {
     let jobs: Vec<&Job> = jobs.iter().collect();
     let cache = Cache::open(target, None).ok();
-    account::settle(&jobs, cache.as_ref(), |job, late| {
-        if let Some(count) = late {
-            printer.note(&account::waiting(job, count));
-        }
+    account::settle(&jobs, cache.as_ref(), |job, wait| {
+        wait.into_iter().for_each(|wait| printer.waiting("checking", &job.short_name(), wait));
         Ok(())
     })?;
     if let Some(Err(error)) = cache.map(Cache::close) {
