@@ -11,6 +11,7 @@ use cargo_metadata::Package as CargoPackage;
 use weft_harness::case::{self, Checker, Job, Package, PlanError};
 
 use crate::arguments::Selection;
+use crate::capture::{self, Capture};
 use crate::compile::{self, Manners, OutDirs};
 use crate::exit::Failure;
 use crate::options::Verbosity;
@@ -61,16 +62,22 @@ pub(crate) struct Built {
 }
 
 /// Runs the build scripts of a selection.
-pub(crate) fn built(selection: &Selection, printer: &Printer) -> Result<Built, Failure> {
+pub(crate) fn built(selection: &Selection, printer: &mut Printer) -> Result<Built, Failure> {
+    limit_threads(selection.build.jobs);
+    let groups = select::groups(selection)?;
+    let capture = match groups.first() {
+        Some(group) if selection.build.capture_nvcc => Some(Capture::prepare(&group.target)?),
+        _ => None,
+    };
     let manners = Manners {
         resolution: selection.resolution,
         build: &selection.build,
+        capture: capture.as_ref(),
         color: printer.color,
         quiet: printer.verbosity == Verbosity::Quiet,
     };
-    limit_threads(selection.build.jobs);
     let mut built = Built::default();
-    for group in select::groups(selection)? {
+    for group in groups {
         built.target.clone_from(&group.target);
         built.root.clone_from(&group.root);
         match compile::build_scripts(&group, manners) {
@@ -78,6 +85,16 @@ pub(crate) fn built(selection: &Selection, printer: &Printer) -> Result<Built, F
                 built.packages.extend(group.all().map(|own| package(own, &mut out_dirs)));
             }
             Err(error) => built.failures.push(error.into()),
+        }
+    }
+    if capture.is_some() {
+        let out_dirs = |own: &BuiltPackage| own.out_dirs.clone().into_iter();
+        for package in &built.packages {
+            let settled = out_dirs(package).flat_map(|dir| capture::settle(&package.name, &dir));
+            built.failures.extend(settled.map(Failure::from));
+        }
+        if !built.packages.iter().flat_map(out_dirs).any(|dir| dir.join(capture::FOLDER).is_dir()) {
+            printer.note("--capture-nvcc: no build script of the selected packages called nvcc");
         }
     }
     Ok(built)
@@ -107,7 +124,7 @@ pub(crate) fn plan(
     selection: &Selection,
     config: Option<&Path>,
     checker: &Checker,
-    printer: &Printer,
+    printer: &mut Printer,
 ) -> Result<Plan, Failure> {
     let Built { packages, failures, target, root } = built(selection, printer)?;
     let count = packages.len() + failures.len();

@@ -12,6 +12,7 @@ use std::process::{ChildStdout, Command, Stdio};
 use cargo_metadata::{Message, Package};
 
 use crate::arguments::{BuildFlags, Resolution};
+use crate::capture::Capture;
 use crate::cargo::{self, StartError};
 use crate::options::Color;
 use crate::select::Group;
@@ -24,6 +25,7 @@ pub(crate) type OutDirs = BTreeMap<String, Vec<PathBuf>>;
 pub(crate) struct Manners<'a> {
     pub(crate) resolution: Resolution,
     pub(crate) build: &'a BuildFlags,
+    pub(crate) capture: Option<&'a Capture>,
     pub(crate) color: Color,
     pub(crate) quiet: bool,
 }
@@ -107,7 +109,10 @@ fn command(group: &Group, packages: &[&Package], targets: &str, manners: Manners
         "--color",
         manners.color.word(),
     ]);
-    command.arg("--manifest-path").arg(&group.manifest).arg("--target-dir").arg(&group.target);
+    command.arg("--manifest-path").arg(&group.manifest);
+    let target = manners.capture.map_or(&group.target, |capture| &capture.target);
+    command.arg("--target-dir").arg(target);
+    command.envs(manners.capture.iter().flat_map(|capture| capture.variables.iter().cloned()));
     for package in packages {
         command.args(["--package", &package.id.repr]);
     }

@@ -1,6 +1,5 @@
 //! `cargo weft doctor`: says what of the selected packages is checked and what is not seen.
 
-use std::env;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -15,6 +14,7 @@ use crate::arguments::Selection;
 use crate::collect::{self, BuiltPackage};
 use crate::exit::{Exit, Failure};
 use crate::init::{HarnessEntries, parse_manifest};
+use crate::nvcc::{self, FoundNvcc};
 use crate::print::Printer;
 
 /// Endings of files that hold compiled code, which is not checked.
@@ -62,7 +62,7 @@ pub(crate) fn run(selection: &Selection, printer: &mut Printer) -> Result<Exit, 
             printer.line(&format!("  {word} {text}"))?;
         }
     }
-    printer.line(&format!("tools\n  {}", nvcc()))?;
+    printer.line(&format!("tools\n  {}", compiler()))?;
     for failure in &built.failures {
         printer.failure(failure);
     }
@@ -212,8 +212,8 @@ fn compiled_line(found: &[String], is_alone: bool) -> Option<Observation> {
         return None;
     }
     Some(if is_alone {
-        let advice = "machine code is not checked, only PTX; let the build script also compile the sources with the crate \
-                      `weft-build` or `nvcc -ptx -lineinfo -o $OUT_DIR/NAME.ptx`, or save PTX and name it in weft.toml, such \
+        let advice = "machine code is not checked, only PTX; `--capture-nvcc` compiles to PTX what the build script gives \
+                      nvcc; or let the build script also compile the sources with the crate `weft-build` or `nvcc -ptx -lineinfo -o $OUT_DIR/NAME.ptx`, or save PTX and name it in weft.toml, such \
                       as `ptx = [\"kernels/*.ptx\"]`; docs/build-scripts.md of cargo-weft has examples";
         (Grade::Problem, format!("OUT_DIR has compiled GPU code but no PTX ({names}): {advice}"))
     } else {
@@ -295,18 +295,10 @@ fn harness(package: &BuiltPackage) -> Observation {
 }
 
 /// Returns where the CUDA compiler is, for build scripts that use `weft-build` or look it up in the same way.
-fn nvcc() -> String {
-    if let Some(named) = env::var_os("NVCC").filter(|named| !named.is_empty()) {
-        return format!("ok      nvcc: {}, as NVCC says", escape(&named.to_string_lossy()));
-    }
-    let name = format!("nvcc{}", env::consts::EXE_SUFFIX);
-    let home = ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(env::var_os);
-    let homes = home.map(|home| PathBuf::from(home).join("bin"));
-    let path = env::var_os("PATH").unwrap_or_default();
-    let found =
-        env::split_paths(&path).chain(homes).map(|dir| dir.join(&name)).find(|file| file.is_file());
-    match found {
-        Some(path) => format!("ok      nvcc: {}", escape(&path.display().to_string())),
+fn compiler() -> String {
+    match nvcc::find() {
+        Some(FoundNvcc::Named(text)) => format!("ok      nvcc: {}, as NVCC says", escape(&text)),
+        Some(FoundNvcc::At(path)) => format!("ok      nvcc: {}", escape(&path.display().to_string())),
         None => "ok      no nvcc in NVCC, PATH, CUDA_HOME or CUDA_PATH: not needed, unless a build script calls it".to_owned(),
     }
 }

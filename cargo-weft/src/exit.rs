@@ -7,6 +7,7 @@ use cargo_metadata::Package;
 use weft_harness::case::PlanError;
 
 use crate::baseline::BaselineError;
+use crate::capture::CaptureError;
 use crate::compile::CompileError;
 use crate::files::RequestError;
 use crate::graph::GraphError;
@@ -69,6 +70,8 @@ pub(crate) enum Failure {
         "`--config` states the launches of one package, but {count} are selected; select one by `-p NAME`"
     )]
     OneConfig { count: usize },
+    #[error(transparent)]
+    Capture(#[from] CaptureError),
     #[error(
         "nothing is written for package `{name}`: its folder is cargo's copy of {source_of_it}"
     )]
@@ -121,6 +124,7 @@ impl Failure {
             Self::Select(_)
             | Self::Subset(_)
             | Self::Compile(_)
+            | Self::Capture(_)
             | Self::Foreign { .. }
             | Self::Plan(_)
             | Self::Baseline(_)

@@ -7,6 +7,7 @@ mod account;
 mod arguments;
 mod baseline;
 mod body;
+mod capture;
 mod cargo;
 mod check;
 mod collect;
@@ -23,6 +24,7 @@ mod init;
 mod list;
 mod manual;
 mod mutate;
+mod nvcc;
 mod options;
 mod outside;
 mod parallel;
@@ -44,6 +46,9 @@ use exit::{Exit, Failure};
 use print::Printer;
 
 fn main() -> ExitCode {
+    if let Some(exit) = capture::as_nvcc() {
+        return exit;
+    }
     weft_harness::case::hook_panics();
     let (command, output) = arguments::parse(std::env::args_os());
     let mut printer = Printer::new(&output);

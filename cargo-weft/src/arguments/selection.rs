@@ -38,6 +38,9 @@ pub(crate) struct BuildFlags {
     /// The folder of compiled files, and of kept verdicts
     #[arg(long, value_name = "DIR")]
     pub(crate) target_dir: Option<PathBuf>,
+    /// Compile to PTX, too, what build scripts give nvcc to compile to machine code
+    #[arg(long)]
+    pub(crate) capture_nvcc: bool,
     /// How many jobs cargo runs at a time, and how many kernels are checked at a time
     #[arg(short, long, value_name = "NUMBER", env = "WEFT_JOBS")]
     pub(crate) jobs: Option<NonZeroUsize>,

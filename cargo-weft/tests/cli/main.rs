@@ -3,6 +3,8 @@
 mod accepted;
 mod bad_input;
 mod cache;
+#[cfg(unix)]
+mod capture;
 mod ci;
 mod command_line;
 mod dump;

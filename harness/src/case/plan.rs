@@ -29,7 +29,8 @@ pub enum PlanError {
     /// There is no PTX.
     #[error(
         "package `{package}` has no PTX: its build script left none in OUT_DIR, and its configuration names none; \
-         name saved files in weft.toml, such as `ptx = [\"kernels/*.ptx\"]`"
+         name saved files in weft.toml, such as `ptx = [\"kernels/*.ptx\"]`; if the script compiles with nvcc to machine \
+         code, `cargo weft --capture-nvcc` compiles the same to PTX"
     )]
     NoPtx {
         /// The package.
