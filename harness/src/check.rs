@@ -4,8 +4,10 @@ use std::env;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::case::{self, Job, Package, PlanError, Standing, Surroundings, dead_allows};
-use crate::config::{Allow, Config, ConfigError, ConfigPlace};
+use weft_core::finding::Report;
+
+use crate::case::{self, Job, Package, Standing, Surroundings, dead_allows};
+use crate::config::{Allow, Config, ConfigPlace};
 use crate::discover::PtxFile;
 use crate::render::human;
 
@@ -14,27 +16,24 @@ const PTX: &str = "ptx";
 /// What messages call the configuration.
 const CONFIG: &str = "config";
 
-/// Why PTX did not pass. `Debug` is the same text as `Display`, since that is what `unwrap` shows, and a test that returns
-/// the error.
-#[derive(thiserror::Error)]
-pub enum CheckFailure {
-    /// The configuration is wrong, or the PTX has no kernels.
-    #[error(transparent)]
-    Plan(#[from] PlanError),
-    /// The configuration names PTX files.
-    #[error("{place}: `ptx` names files, but the PTX is given as a text; remove the key{}", place.excerpt())]
-    Files {
-        /// Where it names the first one.
-        place: ConfigPlace,
-    },
-    /// Kernels are not clean, or could not be checked.
-    #[error("{text}")]
-    Unclean {
-        /// Their reports for people, each below the name of its kernel and launch.
-        text: String,
-        /// All kernels and launches, those that are clean too.
-        jobs: Vec<Job>,
-    },
+/// A kernel that passed under one launch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CheckedKernel {
+    /// `PACKAGE::ptx::KERNEL`, with `@LAUNCH` behind it if the launch has a label.
+    pub name: String,
+    /// Whether it is clean. It passes otherwise if the configuration accepts all that was found, or skips the kernel.
+    pub is_clean: bool,
+    /// What was proved and found, for people.
+    pub report: String,
+}
+
+/// Why PTX did not pass: a text of one or more lines. `Debug` is the same text as `Display`, since that is what `unwrap`
+/// shows, and a test that returns the error.
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text}")]
+pub struct CheckFailure {
+    text: String,
 }
 
 impl fmt::Debug for CheckFailure {
@@ -43,14 +42,13 @@ impl fmt::Debug for CheckFailure {
     }
 }
 
-impl From<ConfigError> for CheckFailure {
-    fn from(error: ConfigError) -> Self {
-        Self::Plan(error.into())
-    }
+/// Returns the failure that an error of an earlier stage is.
+fn failure(error: &impl ToString) -> CheckFailure {
+    CheckFailure { text: error.to_string() }
 }
 
 /// Checks every kernel in `ptx` under the launches that `config`, the text of a `weft.toml`, states, and returns the kernels
-/// and launches with their reports. With an empty `config`, kernels are checked for every launch.
+/// and launches. With an empty `config`, kernels are checked for every launch.
 ///
 /// ```
 /// let ptx = "
@@ -87,10 +85,10 @@ impl From<ConfigError> for CheckFailure {
 /// # Errors
 /// A configuration that is wrong; PTX that cannot be read, or has no kernels; kernels with a defect or an open question that
 /// no `allow` accepts; an `allow` that accepts nothing.
-pub fn check(ptx: &str, config: &str) -> Result<Vec<Job>, CheckFailure> {
-    let config = Config::parse(config, Path::new(CONFIG))?;
+pub fn check(ptx: &str, config: &str) -> Result<Vec<CheckedKernel>, CheckFailure> {
+    let config = Config::parse(config, Path::new(CONFIG)).map_err(|error| failure(&error))?;
     if let Some((_, place)) = config.ptx.first() {
-        return Err(CheckFailure::Files { place: place.clone() });
+        return Err(failure(&names_files(place)));
     }
     let file = PtxFile {
         path: PathBuf::from(PTX),
@@ -101,25 +99,43 @@ pub fn check(ptx: &str, config: &str) -> Result<Vec<Job>, CheckFailure> {
     // Cargo sets the variable for tests that it runs, and runs them in the folder of their package.
     let package = env::var("CARGO_PKG_NAME").unwrap_or_default();
     let dir = env::current_dir().unwrap_or_default();
-    let jobs = case::plan(&Package::new(&package, dir, config, vec![file]))?;
+    let package = Package::new(&package, dir, config, vec![file]);
+    let jobs = case::plan(&package).map_err(|error| failure(&error))?;
     let mut texts: Vec<String> = jobs.iter().filter_map(unclean).collect();
     texts.extend(dead_allows(&jobs).iter().map(Allow::unused));
     if texts.is_empty() {
-        return Ok(jobs);
+        return Ok(jobs.iter().map(checked).collect());
     }
-    Err(CheckFailure::Unclean { text: texts.join("\n"), jobs })
+    Err(failure(&texts.join("\n")))
+}
+
+fn names_files(place: &ConfigPlace) -> String {
+    let excerpt = place.excerpt();
+    format!("{place}: `ptx` names files, but the PTX is given as a text; remove the key{excerpt}")
+}
+
+/// Returns a kernel that passed.
+fn checked(job: &Job) -> CheckedKernel {
+    let outcome = job.outcome();
+    CheckedKernel {
+        name: job.short_name(),
+        is_clean: outcome.standing == Standing::Clean,
+        report: told(job, outcome.told()),
+    }
 }
 
 /// Returns the report of a kernel that is not clean.
 fn unclean(job: &Job) -> Option<String> {
     let outcome = job.outcome();
-    if outcome.standing <= Standing::Skipped {
-        return None;
-    }
-    let text = match (&outcome.report, outcome.remaining()) {
+    (outcome.standing > Standing::Skipped)
+        .then(|| format!("---- {} ----\n{}", job.short_name(), told(job, outcome.remaining())))
+}
+
+/// Returns a report of a kernel in words, or why it has none.
+fn told(job: &Job, report: Option<&Report>) -> String {
+    match (&job.outcome().report, report) {
         (Ok(_), Some(report)) => human::report(Surroundings::of(job).context(false), report),
         (Ok(_), None) => String::new(),
         (Err(error), _) => error.to_string(),
-    };
-    Some(format!("---- {} ----\n{text}", job.short_name()))
+    }
 }

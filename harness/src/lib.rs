@@ -15,38 +15,35 @@
 //! ```
 //!
 //! PTX that a program generates, or compiles while it runs, is checked by [`check()`] in an ordinary test.
-//!
-//! `config` reads `weft.toml`, `name` demangles kernel names, `signature` finds the names of their arguments, `discover`
-//! finds PTX files, `case` turns kernels and launches into test cases, `cache` keeps verdicts between runs, `render`
-//! reads the sources that reports quote.
-//!
-//! A program of its own can use these parts, for example to read a configuration:
-//!
-//! ```
-//! use std::path::Path;
-//! use weft_harness::config::Config;
-//!
-//! let text = "[[kernel]]\nname = '^saxpy$'\nblock = 128\n";
-//! assert!(Config::parse(text, Path::new("weft.toml")).is_ok());
-//!
-//! let mistake = Config::parse("[[kernel]]\nnam = '^saxpy$'\n", Path::new("weft.toml"));
-//! assert!(mistake.unwrap_err().to_string().contains("nam"));
-//! ```
 
 mod bounded;
-pub mod cache;
-pub mod case;
 mod check;
-pub mod config;
-pub mod discover;
-pub mod render;
 mod run;
-pub mod signature;
-pub mod similar;
 
-pub use check::{CheckFailure, check};
-pub use run::main;
+// The subcommand `cargo weft` shares these parts with this library. They are no part of its interface and can change in every
+// release: `config` reads `weft.toml`, `name` demangles kernel names, `signature` finds the names of their arguments,
+// `discover` finds PTX files, `case` turns kernels and launches into test cases, `cache` keeps verdicts between runs,
+// `render` reads the sources that reports quote, `similar` finds the right name that is nearest to a wrong one.
+#[doc(hidden)]
+pub mod cache;
+#[doc(hidden)]
+pub mod case;
+#[doc(hidden)]
+pub mod config;
+#[doc(hidden)]
+pub mod discover;
+#[doc(hidden)]
+pub mod render;
+#[doc(hidden)]
+pub mod signature;
+#[doc(hidden)]
+pub mod similar;
+#[doc(hidden)]
 pub use weft_core::finding::name;
+
+pub use check::{CheckFailure, CheckedKernel, check};
+#[doc(hidden)]
+pub use run::main;
 
 /// Expands to the whole of a `tests/weft.rs` with `harness = false`: checks the PTX that the package's build script
 /// wrote and that its `weft.toml` names.
