@@ -159,7 +159,7 @@ mod tests {
             })
         });
         assert!(all.is_ok());
-        let seconds = |item: i32| {
+        let seconds = |item: usize| {
             let own = turns.iter().filter(move |(other, _)| *other == item);
             own.filter_map(|(_, turn)| Some(turn.wait()?.seconds)).collect::<Vec<_>>()
         };
