@@ -10,6 +10,8 @@ pub const MAX_BUFFER: u64 = 1 << 40;
 /// The alignment of the first byte of a stated buffer: that of memory from `cudaMalloc` and `cuMemAlloc` (CUDA
 /// programming guide, device memory accesses: at least 256 bytes).
 pub const BUFFER_ALIGN: u64 = 256;
+/// The byte up to which contents of a stated buffer, and pointers in it, can be given.
+pub const MOST_GIVEN: u64 = 1 << 26;
 /// Bytes of a pointer.
 pub const POINTER: u64 = 8;
 
@@ -69,6 +71,9 @@ pub enum BufferMisfit {
     /// More bytes than a buffer can have.
     #[error("a buffer of {0} bytes: at most {MAX_BUFFER} can be checked")]
     Size(u64),
+    /// More bytes of contents than can be given.
+    #[error("contents up to byte {0} are given: at most {MOST_GIVEN} can be")]
+    Given(u64),
     /// A pointer that is not aligned as devices need it.
     #[error("the pointer at byte {0} is at no multiple of 8")]
     Unaligned(u64),
@@ -109,6 +114,9 @@ impl Allocation {
         let given = self.given();
         if let Some(size) = self.size.filter(|size| *size > MAX_BUFFER) {
             return Some(BufferMisfit::Size(size));
+        }
+        if given > MOST_GIVEN {
+            return Some(BufferMisfit::Given(given));
         }
         if let Some(first) = self.pointers.keys().find(|first| *first % POINTER != 0) {
             return Some(BufferMisfit::Unaligned(*first));
