@@ -4,8 +4,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+pub mod allocation;
 pub mod requires;
 
+pub use allocation::{Allocation, BufferMisfit, Within};
 use requires::Requirement;
 
 /// The most bytes of shared memory that a cta can have (CUDA programming guide, compute capability 9.0).
@@ -153,6 +155,8 @@ pub enum Arg {
     Buffer(Buffer),
     /// A structure, given by its contents.
     Fields(Fields),
+    /// A pointer into one of the buffers that the launch states.
+    Within(Within),
 }
 
 impl Arg {
@@ -297,6 +301,8 @@ pub struct Launch {
     pub shared: Option<u32>,
     /// Arguments by position; an absent argument is open.
     pub args: BTreeMap<usize, Arg>,
+    /// The buffers that [`Arg::Within`] points into, by name. They do not overlap each other, nor anything else.
+    pub buffers: BTreeMap<String, Allocation>,
     /// The names of the parameters in the kernel's source, by position; empty if they are not known. Requirements can use
     /// them beside those of the PTX, and reports show them.
     pub names: Vec<String>,

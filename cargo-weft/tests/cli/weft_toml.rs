@@ -136,6 +136,22 @@ fn wrong() -> Vec<String> {
         kernel("args = { 1 = { 08 = 1 } }"),
         kernel("args = { 1 = {} }"),
         kernel("args = { 1 = { u9 = [1] } }"),
+        kernel("args = { 1 = { offset = 4 } }"),
+        kernel("args = { 1 = { in = 1 } }"),
+        kernel("args = { 1 = { in = 'a', offset = -1 } }"),
+        kernel("args = { 1 = { in = 'a', u8 = [1] } }"),
+        kernel("args = { 1 = { 0 = { in = 'a', at = 1 } } }"),
+        default("buffers = { a = {} }"),
+        kernel("buffers = { a = 1 }"),
+        kernel("buffers = { 'a b' = {} }"),
+        kernel("buffers = { a = { size = -1 } }"),
+        kernel("buffers = { a = { size = '1 GB' } }"),
+        kernel("buffers = { a = { bytes = 1 } }"),
+        kernel("buffers = { a = { u8 = [256] } }"),
+        kernel("buffers = { a = { 4 = 1 } }"),
+        kernel("buffers = { a = { 04 = { u8 = [1] } } }"),
+        kernel("buffers = { a = { 4 = { u8 = [1], u16 = [1] } } }"),
+        kernel("buffers = { a = { 8 = { offset = 1 } } }"),
         kernel("requires = 'n > 1'"),
         kernel("skip = ' '"),
         kernel("allow = [{ code = 'x', reason = 'r' }]"),
@@ -165,8 +181,9 @@ fn what_the_schema_refuses_the_reader_refuses() {
 fn what_the_reader_accepts_the_schema_accepts() {
     let all = "ptx = []\n[default]\nblock = 'any'\ngrid = [2147483647]\nshared = 4294967295\nwitness = 0\nlimit = 7\n\
         [[kernel]]\nname = 'k'\nlimit = { memory = ' 010 MiB ' }\nskip = 'why'\nblock = [1, 2]\nwitness = 'off'\n\
-        args = { 0 = -1, n = 1e3, _x = { u64 = [0] }, \"größe\" = { 0 = { f32 = [0.5, 1] }, u8 = [1] }, \"$a\" = 'buffer' }\n\
+        args = { 0 = -1, n = 1e3, _x = { u64 = [0] }, \"größe\" = { 0 = { f32 = [0.5, 1] }, u8 = [1] }, \"$a\" = 'buffer', 7 = { in = 'c', offset = 8 }, 8 = { 8 = { in = 'B_' } } }\n\
         allow = [{ code = 'limit', reason = 'r', at = '..\\k\\a.cu:+07', until = 2027-01-31 }]\n\
+        buffers = { a-1 = {}, B_ = { size = 0 }, c = { size = ' 4 KiB ', f32 = [1], 8 = { in = 'a-1' }, 16 = { i8 = [-1] } } }\n\
         [[kernel.launch]]\nlabel = 'ä-1'\nrequires = []\nallow = [{ code = 'trap', reason = 'r', until = '2027-01-31' }]\n";
     assert!(is_read(all));
     assert_valid(&schema(), &json_of(all));

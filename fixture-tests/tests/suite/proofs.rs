@@ -1,10 +1,11 @@
 //! Compares the proofs for every input with the runs of the fixtures: what is proved has no race and no defect of a
 //! barrier in any run.
 
+use std::collections::BTreeMap;
 use std::fs;
 
 use weft_core::finding::{Code, ProvedFor, Report};
-use weft_core::launch::{Dim3, ExtentBound, Launch};
+use weft_core::launch::{Arg, Dim3, ExtentBound, Fields, Launch};
 use weft_core::ptx;
 use weft_fixture_tests::files;
 use weft_fixture_tests::language::Fixture;
@@ -31,6 +32,19 @@ fn holds_for(proved: ProvedFor, report: &Report) -> bool {
     report.block.is_some_and(|block| is_in(proved.block, block)) && is_in(proved.grid, report.grid)
 }
 
+/// Returns what an argument says about the buffers that arguments share, which a proof without it assumes not to exist.
+fn pointers(arg: &Arg) -> Option<Arg> {
+    match arg {
+        Arg::Within(_) => Some(arg.clone()),
+        Arg::Fields(Fields { fields, .. }) => {
+            let fields = fields.iter().filter_map(|(at, field)| Some((*at, pointers(field)?)));
+            let fields: BTreeMap<_, _> = fields.collect();
+            (!fields.is_empty()).then_some(Arg::Fields(Fields { bytes: None, fields }))
+        }
+        Arg::Integer(_) | Arg::Float(_) | Arg::Buffer(_) => None,
+    }
+}
+
 #[test]
 fn what_is_proved_for_every_input_has_no_defect_in_a_run() {
     let (mut proofs, mut defects) = (0, 0);
@@ -40,7 +54,8 @@ fn what_is_proved_for_every_input_has_no_defect_in_a_run() {
         let module = ptx::parse(&text);
         let mut launch = fixture.launch();
         launch.options.witness = 0;
-        let open = Launch { args: std::collections::BTreeMap::new(), ..launch.clone() };
+        let args = launch.args.iter().filter_map(|(at, arg)| Some((*at, pointers(arg)?)));
+        let open = Launch { args: args.collect(), ..launch.clone() };
         let any = Launch { block: None, grid: None, ..open.clone() };
         for kernel in module.kernels() {
             let report = weft_core::check(&module, kernel, &launch).expect("the launch fits");

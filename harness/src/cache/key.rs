@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use blake3::{Hash, Hasher};
 use weft_core::launch::{
-    Arg, Atomics, BarrierDivergence, Buffer, Dim3, Dimensions, Fields, Launch, Limit, Options,
-    Schedule,
+    Allocation, Arg, Atomics, BarrierDivergence, Buffer, Dim3, Dimensions, Fields, Launch, Limit,
+    Options, Schedule, Within,
 };
 
 /// Separates these hashes from all other uses of BLAKE3 (its key derivation context).
@@ -49,12 +49,17 @@ impl Key {
     }
 
     fn launch(&mut self, launch: &Launch) {
-        let Launch { block, grid, shared, args, names, requires, options, limit } = launch;
+        let Launch { block, grid, shared, args, buffers, names, requires, options, limit } = launch;
         let Limit { instructions, memory } = limit;
         self.option(*block, Self::dimensions);
         self.option(*grid, Self::dimensions);
         self.option(*shared, Self::number);
         self.args(args);
+        self.count(buffers.len());
+        for (name, buffer) in buffers {
+            self.bytes(name.as_bytes());
+            self.buffer(buffer);
+        }
         self.count(names.len());
         for name in names {
             self.bytes(name.as_bytes());
@@ -86,6 +91,25 @@ impl Key {
         }
     }
 
+    fn buffer(&mut self, Allocation { size, contents, pointers }: &Allocation) {
+        self.option(*size, Self::number);
+        self.count(contents.len());
+        let known: Vec<u8> = contents.iter().map(|byte| u8::from(byte.is_some())).collect();
+        let bytes: Vec<u8> = contents.iter().map(|byte| byte.unwrap_or(0)).collect();
+        self.bytes(&known);
+        self.bytes(&bytes);
+        self.count(pointers.len());
+        for (&first, pointer) in pointers {
+            self.number(first);
+            self.within(pointer);
+        }
+    }
+
+    fn within(&mut self, Within { buffer, offset }: &Within) {
+        self.bytes(buffer.as_bytes());
+        self.number(*offset);
+    }
+
     fn arg(&mut self, arg: &Arg) {
         match arg {
             Arg::Integer(value) => {
@@ -99,6 +123,10 @@ impl Key {
             Arg::Buffer(Buffer { contents }) => {
                 self.number(2_u8);
                 self.option(contents.as_deref(), Self::bytes);
+            }
+            Arg::Within(within) => {
+                self.number(4_u8);
+                self.within(within);
             }
             Arg::Fields(Fields { bytes, fields }) => {
                 self.number(3_u8);
@@ -220,6 +248,36 @@ mod tests {
         ]
     }
 
+    /// Returns launches that differ only in their buffers, and in what points into them.
+    fn with_buffers() -> Vec<Launch> {
+        let within = |name: &str, offset: u64| Within { buffer: name.to_owned(), offset };
+        let size = |size: u64| Allocation { size: Some(size), ..Allocation::default() };
+        let known = |contents: &[Option<u8>]| Allocation { contents: contents.to_vec(), ..size(8) };
+        let holds =
+            |at: u64, pointer: Within| Allocation { pointers: [(at, pointer)].into(), ..size(8) };
+        let buffers = [
+            Allocation::default(),
+            size(0),
+            size(8),
+            known(&[None]),
+            known(&[Some(0)]),
+            known(&[Some(1)]),
+            known(&[Some(0), None]),
+            known(&[None, Some(0)]),
+            holds(0, within("a", 0)),
+            holds(0, within("a", 8)),
+            holds(8, within("a", 0)),
+        ];
+        let args = [within("a", 0), within("a", 8), within("b", 0)].map(Arg::Within);
+        let named = |name: &str, buffer: Allocation| Launch {
+            buffers: [(name.to_owned(), buffer)].into(),
+            ..Launch::default()
+        };
+        let of_args = |arg: Arg| Launch { args: [(0, arg)].into(), ..Launch::default() };
+        let all = buffers.into_iter().map(|buffer| named("a", buffer));
+        all.chain([named("b", size(8))]).chain(args.into_iter().map(of_args)).collect()
+    }
+
     /// Returns launches that differ only in what they require.
     fn required() -> Vec<Launch> {
         let all: [&[&str]; 4] = [&["n < 4"], &["n < 5"], &["n < 4", "m < 4"], &["n < 4 && m < 4"]];
@@ -235,6 +293,7 @@ mod tests {
     fn whatever_a_report_depends_on_changes_the_key() {
         let (checker, text, mut launches) = (hash("checker"), hash("ptx"), launches());
         launches.extend(required());
+        launches.extend(with_buffers());
         let mut keys: Vec<Hash> =
             launches.iter().map(|launch| of(&checker, &text, "k", launch)).collect();
         keys.push(of(&hash("other"), &text, "k", &launches[0]));

@@ -58,6 +58,9 @@ pub struct StatedArg {
     pub place: ConfigPlace,
 }
 
+/// An argument, and where its key stands in the last table that states it.
+pub(super) type PlacedArg = (Arg, ConfigPlace);
+
 /// The arguments of several tables, later ones over earlier ones.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StatedArgs(Vec<Vec<StatedArg>>);
@@ -78,8 +81,11 @@ impl StatedArgs {
     ///
     /// # Errors
     /// A name that no parameter of the kernel has, or a table that gives one argument twice.
-    pub fn resolved(&self, names: &ParameterNames) -> Result<BTreeMap<usize, Arg>, ConfigError> {
-        let mut args: BTreeMap<usize, Arg> = BTreeMap::new();
+    pub(super) fn resolved(
+        &self,
+        names: &ParameterNames,
+    ) -> Result<BTreeMap<usize, PlacedArg>, ConfigError> {
+        let mut args: BTreeMap<usize, PlacedArg> = BTreeMap::new();
         for table in &self.0 {
             let mut given: BTreeMap<usize, &StatedArg> = BTreeMap::new();
             for own in table {
@@ -90,8 +96,8 @@ impl StatedArgs {
                 }
             }
             for (position, own) in given {
-                let arg = own.arg.clone().over(args.get(&position));
-                args.insert(position, arg);
+                let arg = own.arg.clone().over(args.get(&position).map(|(arg, _)| arg));
+                args.insert(position, (arg, own.place.clone()));
             }
         }
         Ok(args)

@@ -4,8 +4,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use weft_core::launch::Misfit;
 use weft_core::launch::requires::RequirementProblem;
+use weft_core::launch::{BufferMisfit, Misfit};
 
 /// A position in a configuration file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -211,6 +211,22 @@ pub enum Problem {
         /// The nearest name and all names.
         remedy: String,
     },
+    /// A stated buffer that cannot be.
+    #[error("buffer `{name}`: {misfit}")]
+    Buffer {
+        /// Its name.
+        name: String,
+        /// What is wrong, and what would be right.
+        misfit: BufferMisfit,
+    },
+    /// A pointer that leads into no stated buffer.
+    #[error("{0}")]
+    Pointer(BufferMisfit),
+    /// A buffer into which nothing points.
+    #[error(
+        "nothing points into buffer `{0}`; give an argument such as `args = {{ x = {{ in = \"{0}\" }} }}`, or remove the buffer"
+    )]
+    UnusedBuffer(String),
     /// One argument that a table gives twice.
     #[error(
         "argument {position} is given twice, as `{first}` and as `{second}`; keep one of the two"

@@ -73,13 +73,14 @@ keys! {
     Inputs "inputs" "Which values the host might pass for what the launch leaves open.",
     Limit "limit" "The most that the check of a kernel under a launch takes; a number is that of instructions.",
     Args "args" "Arguments of the kernel, by name or by position, counted from 0.",
+    Buffers "buffers" "Buffers that arguments point into, by names of their own.",
     Requires "requires" "Conditions that hold of every launch that is meant.",
 }
 
 impl SettingKey {
     /// Whether the setting fits one kernel's parameters, so that `[default]` has none.
     pub(super) const fn is_of_one_kernel(self) -> bool {
-        matches!(self, Self::Args | Self::Requires)
+        matches!(self, Self::Args | Self::Buffers | Self::Requires)
     }
 }
 
@@ -88,6 +89,19 @@ keys! {
     LimitKey:
     Instructions "instructions" "The most instructions that are run, in all ctas and passes, counted once a warp.",
     Memory "memory" "The most memory that is taken.",
+}
+
+keys! {
+    /// The keys of a buffer, beside its contents.
+    BufferKey:
+    Size "size" "The bytes of the buffer.",
+}
+
+keys! {
+    /// The keys of a pointer into a buffer.
+    PointerKey:
+    In "in" "The name of the buffer.",
+    Offset "offset" "The bytes from the first byte of the buffer to where the pointer leads.",
 }
 
 keys! {

@@ -6,7 +6,7 @@ use std::fmt;
 use weft_core::launch::Launch;
 use weft_core::report::escape;
 
-use super::{Allow, Config, ConfigError, ConfigPlace, KernelEntry, LaunchEntry};
+use super::{Allow, Config, ConfigError, ConfigPlace, KernelEntry, LaunchEntry, Settings, buffers};
 use crate::name::KernelName;
 use crate::signature::ParameterNames;
 use crate::similar;
@@ -76,8 +76,8 @@ impl Config {
     /// key.
     ///
     /// # Errors
-    /// A name in `args` or `requires` of a matching table that no parameter of the kernel has, or an argument that one
-    /// table gives twice.
+    /// A name in `args` or `requires` of a matching table that no parameter of the kernel has, an argument that one
+    /// table gives twice, a pointer that leads into no buffer, or a buffer into which no launch of the kernel points.
     pub fn launches(
         &self,
         kernel: &KernelName,
@@ -100,21 +100,27 @@ impl Config {
             && !self.kernels.iter().any(|entry| entry.matches(kernel) && states_block(entry));
         if launches.is_empty() {
             let (launch, skip) = (settings.launch(names)?, skip.cloned());
+            buffers::are_used([(&settings.buffers, &launch)].into_iter())?;
             let (label, places) = (None, settings.places);
             return Ok(vec![NamedLaunch { label, launch, allow, skip, places, has_default_block }]);
         }
-        let named = |own: &LaunchEntry| {
-            let settings = settings.overridden_by(&own.settings);
+        let all: Vec<_> =
+            launches.iter().map(|own| settings.overridden_by(&own.settings)).collect();
+        let named = |(own, settings): (&LaunchEntry, &Settings)| {
             Ok(NamedLaunch {
                 label: Some(own.label.clone()),
                 launch: settings.launch(names)?,
-                places: settings.places,
+                places: settings.places.clone(),
                 allow: allow.iter().chain(&own.allow).cloned().collect(),
                 skip: own.skip.as_ref().or(skip).cloned(),
                 has_default_block: has_default_block && own.settings.block.is_none(),
             })
         };
-        launches.iter().map(named).collect()
+        let named: Vec<NamedLaunch> =
+            launches.iter().zip(&all).map(named).collect::<Result<_, ConfigError>>()?;
+        let buffers = all.iter().map(|settings| &settings.buffers);
+        buffers::are_used(buffers.zip(named.iter().map(|own| &own.launch)))?;
+        Ok(named)
     }
 
     /// Returns the `[[kernel]]` tables that match none of `names`, which are all kernels of the package.

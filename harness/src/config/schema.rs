@@ -3,11 +3,13 @@
 
 use serde_json::{Map, Value, json};
 use weft_core::finding::Code;
+use weft_core::launch::allocation::MAX_BUFFER;
 use weft_core::launch::{Dim3, Dimensions, Limit};
 
 use super::Element;
 use super::keys::{
-    AcceptanceKey, AllowKey, FileKey, KernelKey, KeySet, LaunchKey, LimitKey, SettingKey,
+    AcceptanceKey, AllowKey, BufferKey, FileKey, KernelKey, KeySet, LaunchKey, LimitKey,
+    PointerKey, SettingKey,
 };
 use super::settings::WITNESS;
 
@@ -33,12 +35,16 @@ pub fn schema() -> Value {
         "arg": { "anyOf": [
             { "type": "number" },
             { "const": "buffer" },
+            { "$ref": "#/definitions/within" },
             { "type": "object", "minProperties": 1, "additionalProperties": false, "properties": contents(),
               "patternProperties": { (format!("^({NUMBER})$")): { "$ref": "#/definitions/field" } } },
         ] },
+        "within": within(),
+        "buffer": buffer(),
         "field": { "anyOf": [
             { "type": "number" },
             { "const": "buffer" },
+            { "$ref": "#/definitions/within" },
             { "type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": false,
               "properties": contents() },
         ] },
@@ -126,9 +132,48 @@ fn of_limit(key: LimitKey) -> Value {
         }
         LimitKey::Memory => json!({ "default": memory, "anyOf": [
             { "type": "integer", "minimum": 1 },
-            { "type": "string", "pattern": r"^\s*0*[1-9][0-9]*\s*([KMG]iB)?\s*$" },
+            size(),
         ] }),
     }
+}
+
+fn of_buffer(key: BufferKey) -> Value {
+    match key {
+        BufferKey::Size => json!({ "anyOf": [
+            { "type": "integer", "minimum": 0, "maximum": MAX_BUFFER },
+            size(),
+        ] }),
+    }
+}
+
+fn of_pointer(key: PointerKey) -> Value {
+    match key {
+        PointerKey::In => json!({ "type": "string" }),
+        PointerKey::Offset => {
+            json!({ "type": "integer", "minimum": 0, "maximum": MAX_BUFFER, "default": 0 })
+        }
+    }
+}
+
+/// Returns the schema of a place in a buffer.
+fn within() -> Value {
+    table(properties(of_pointer), &["in"])
+}
+
+/// Returns the schema of a buffer.
+fn buffer() -> Value {
+    let mut schema = table(joined([properties(of_buffer), contents()]), &[]);
+    schema["patternProperties"] = json!({ (format!("^({NUMBER})$")): { "anyOf": [
+        { "$ref": "#/definitions/within" },
+        { "type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": false,
+          "properties": contents() },
+    ] } });
+    schema
+}
+
+/// Returns the schema of a size as a text.
+fn size() -> Value {
+    json!({ "type": "string", "pattern": r"^\s*0*[1-9][0-9]*\s*([KMG]iB)?\s*$" })
 }
 
 fn of_setting(key: SettingKey) -> Value {
@@ -157,6 +202,10 @@ fn of_setting(key: SettingKey) -> Value {
             "patternProperties": {
                 (format!("^({NUMBER}|[^0-9\\s\"'.:-][^\\s\"'.:-]*)$")): { "$ref": "#/definitions/arg" },
             },
+        }),
+        SettingKey::Buffers => json!({
+            "type": "object", "additionalProperties": false,
+            "patternProperties": { "^[A-Za-z0-9_-]+$": { "$ref": "#/definitions/buffer" } },
         }),
         SettingKey::Requires => json!({ "type": "array", "items": { "type": "string" } }),
     }

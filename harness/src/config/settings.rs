@@ -9,9 +9,13 @@ use toml::Spanned;
 use weft_core::launch::requires::{LaunchVariable, Requirement};
 use weft_core::launch::{Arg, Atomics, BarrierDivergence, Dimensions, Launch, Limit, Options};
 
+use super::args::PlacedArg;
 use super::keys::{KeySet, SettingKey};
 use super::reader::Node;
-use super::{ArgKey, ConfigError, ConfigPlace, Reader, StatedArgs, args, requires, value};
+use super::{
+    ArgKey, ConfigError, ConfigPlace, NamedBuffer, Reader, StatedArgs, args, buffers, requires,
+    value,
+};
 use crate::signature::ParameterNames;
 
 /// The number of concrete inputs that an open verdict is tried with if nothing else is stated.
@@ -66,6 +70,8 @@ pub struct Settings {
     pub limit: LimitSettings,
     /// Arguments by position or by name.
     pub args: StatedArgs,
+    /// Buffers that arguments point into, by name.
+    pub buffers: BTreeMap<String, NamedBuffer>,
     /// Where each key is stated.
     pub places: BTreeMap<String, ConfigPlace>,
     /// Conditions that every launch that is meant fulfils. Those of later tables are added to those of earlier ones.
@@ -124,6 +130,7 @@ impl Settings {
             SettingKey::Inputs => self.any_inputs = Some(value::inputs(reader, node)?),
             SettingKey::Limit => self.limit = value::limit(reader, node)?,
             SettingKey::Args => self.args = value::args(reader, node)?,
+            SettingKey::Buffers => self.buffers = buffers::buffers(reader, node)?,
             SettingKey::Requires => self.requires = requires::list(reader, node)?,
         }
         self.places.insert(key.get_ref().to_string(), reader.place(&node.span()));
@@ -144,20 +151,17 @@ impl Settings {
             any_inputs: later.any_inputs.or(self.any_inputs),
             limit: self.limit.overridden_by(later.limit),
             args: self.args.overridden_by(&later.args),
+            buffers: self.buffers.iter().chain(&later.buffers).map(cloned).collect(),
             requires: self.requires.iter().chain(&later.requires).cloned().collect(),
-            places: self
-                .places
-                .iter()
-                .chain(&later.places)
-                .map(|(key, at)| (key.clone(), at.clone()))
-                .collect(),
+            places: self.places.iter().chain(&later.places).map(cloned).collect(),
         }
     }
 
     /// Returns the launch of a kernel, with the checker's defaults for what is not stated.
     ///
     /// # Errors
-    /// A name in `args` or `requires` that no parameter of the kernel has, or an argument that one table gives twice.
+    /// A name in `args` or `requires` that no parameter of the kernel has, an argument that one table gives twice, or a
+    /// pointer that leads into no buffer.
     pub fn launch(&self, names: &ParameterNames) -> Result<Launch, ConfigError> {
         let args = self.args.resolved(names)?;
         for StatedRequirement { requirement, place } in &self.requires {
@@ -169,23 +173,42 @@ impl Settings {
                 }
             }
         }
-        Ok(self.resolved(args, names.source.clone()))
+        self.resolved(args, names.source.clone())
     }
 
     /// Returns the launch of a kernel of which only the PTX is known.
     ///
     /// # Errors
-    /// An argument that is stated by name.
+    /// An argument that is stated by name, a pointer that leads into no buffer, or a buffer into which nothing points.
     pub fn launch_by_position(&self) -> Result<Launch, ConfigError> {
-        Ok(self.resolved(self.args.resolved(&ParameterNames::default())?, Vec::new()))
+        let args = self.args.resolved(&ParameterNames::default())?;
+        let launch = self.resolved(args, Vec::new())?;
+        buffers::are_used([(&self.buffers, &launch)].into_iter())?;
+        Ok(launch)
     }
 
-    fn resolved(&self, args: BTreeMap<usize, Arg>, names: Vec<String>) -> Launch {
+    fn resolved(
+        &self,
+        placed: BTreeMap<usize, PlacedArg>,
+        names: Vec<String>,
+    ) -> Result<Launch, ConfigError> {
+        let args = placed.iter().map(|(position, (arg, _))| (*position, arg.clone())).collect();
+        let launch = self.with(args, names);
+        buffers::are_possible(&self.buffers, &launch)?;
+        for (arg, place) in placed.values() {
+            buffers::lead_somewhere(arg, place, &launch)?;
+        }
+        Ok(launch)
+    }
+
+    fn with(&self, args: BTreeMap<usize, Arg>, names: Vec<String>) -> Launch {
+        let buffer = |(name, own): (&String, &NamedBuffer)| (name.clone(), own.allocation.clone());
         Launch {
             block: self.block,
             grid: self.grid,
             shared: self.shared,
             args,
+            buffers: self.buffers.iter().map(buffer).collect(),
             names,
             requires: self.requires.iter().map(|own| own.requirement.clone()).collect(),
             options: Options {
@@ -199,4 +222,8 @@ impl Settings {
             limit: self.limit.over(Limit::default()),
         }
     }
+}
+
+fn cloned<K: Clone, V: Clone>((key, value): (&K, &V)) -> (K, V) {
+    (key.clone(), value.clone())
 }

@@ -6,9 +6,11 @@ use std::str::FromStr;
 
 use toml::Spanned;
 use toml::de::DeValue;
-use weft_core::launch::{Arg, Atomics, BarrierDivergence, Buffer, Dim3, Dimensions, Fields};
+use weft_core::launch::{
+    Arg, Atomics, BarrierDivergence, Buffer, Dim3, Dimensions, Fields, Within,
+};
 
-use super::keys::LimitKey;
+use super::keys::{KeySet, LimitKey, PointerKey};
 use super::reader::{Node, float, integer};
 use super::{ArgKey, ConfigError, LimitSettings, Problem, Reader, StatedArg, StatedArgs};
 
@@ -16,9 +18,12 @@ const EXTENT: &str =
     "a positive number, an array of one to three, such as `256` or `[16, 16]`, or `\"any\"`";
 const LIMIT: &str = "a number of instructions, or a table such as `{ instructions = 100000000, memory = \"512 MiB\" }`";
 const ARGS: &str = "a table from names or positions, counted from 0, to values, such as `{ n = 1024, 3 = \"buffer\" }`";
-const ARG: &str = "a number, `\"buffer\"`, a buffer with contents such as `{ u64 = [4, 4] }`, or a structure's fields by \
-                   their first bytes such as `{ 0 = 1024, 8 = \"buffer\" }`";
-const FIELD: &str = "a number, `\"buffer\"`, or a buffer with contents such as `{ u64 = [4, 4] }`";
+const ARG: &str = "a number, `\"buffer\"`, a buffer with contents such as `{ u64 = [4, 4] }`, a place in one of `buffers` such \
+                   as `{ in = \"a\", offset = 16 }`, or a structure's fields by their first bytes such as `{ 0 = 1024, 8 = \
+                   \"buffer\" }`";
+const FIELD: &str = "a number, `\"buffer\"`, a buffer with contents such as `{ u64 = [4, 4] }`, or a place in one of `buffers` \
+                     such as `{ in = \"a\", offset = 16 }`";
+const OFFSET: &str = "a number of bytes, such as `16`";
 
 /// Parses an extent: threads or ctas in x, y and z.
 fn extent(reader: Reader<'_>, key: &str, node: &Node<'_>) -> Result<Dim3, ConfigError> {
@@ -183,7 +188,7 @@ pub(super) fn args(reader: Reader<'_>, node: &Node<'_>) -> Result<StatedArgs, Co
 }
 
 /// Parses an offset. Rejects `+1` and `01`, which would be a second spelling of the same number.
-fn counted<T: FromStr + ToString>(name: &str) -> Option<T> {
+pub(super) fn counted<T: FromStr + ToString>(name: &str) -> Option<T> {
     name.parse().ok().filter(|number: &T| number.to_string() == name)
 }
 
@@ -191,6 +196,9 @@ fn arg(reader: Reader<'_>, key: &str, node: &Node<'_>) -> Result<Arg, ConfigErro
     let Some(table) = node.get_ref().as_table() else {
         return plain(reader, &format!("args.{key}"), ARG, node);
     };
+    if table.iter().any(|(name, _)| PointerKey::find(name.get_ref()).is_some()) {
+        return pointer(reader, &format!("args.{key}"), ARG, node);
+    }
     let mut bytes = None;
     let mut fields = BTreeMap::new();
     for (name, item) in table {
@@ -198,7 +206,7 @@ fn arg(reader: Reader<'_>, key: &str, node: &Node<'_>) -> Result<Arg, ConfigErro
             fields.insert(first, field(reader, &format!("args.{key}.{first}"), item)?);
             continue;
         }
-        let contents = typed(reader, name, item)?;
+        let contents = typed(reader, name, item, &PointerKey::names())?;
         if bytes.replace(contents).is_some() {
             return Err(reader.wrong(&format!("args.{key}"), ARG, node));
         }
@@ -211,13 +219,54 @@ fn arg(reader: Reader<'_>, key: &str, node: &Node<'_>) -> Result<Arg, ConfigErro
 }
 
 fn field(reader: Reader<'_>, key: &str, node: &Node<'_>) -> Result<Arg, ConfigError> {
-    let Some(table) = node.get_ref().as_table() else { return plain(reader, key, FIELD, node) };
+    match node.get_ref() {
+        DeValue::Table(_) => in_table(reader, key, FIELD, node),
+        _ => plain(reader, key, FIELD, node),
+    }
+}
+
+/// Parses what a table states by itself: a place in a buffer, or contents of one type.
+pub(super) fn in_table(
+    reader: Reader<'_>,
+    key: &str,
+    expected: &'static str,
+    node: &Node<'_>,
+) -> Result<Arg, ConfigError> {
+    let table = reader.table(key, expected, node)?;
+    if table.iter().any(|(name, _)| PointerKey::find(name.get_ref()).is_some()) {
+        return pointer(reader, key, expected, node);
+    }
     let mut entries = table.iter();
     let (Some((name, items)), None) = (entries.next(), entries.next()) else {
-        return Err(reader.wrong(key, FIELD, node));
+        return Err(reader.wrong(key, expected, node));
     };
-    let contents = Some(typed(reader, name, items)?);
+    let contents = Some(typed(reader, name, items, &PointerKey::names())?);
     Ok(Arg::Buffer(Buffer { contents }))
+}
+
+/// Parses a place in a buffer.
+fn pointer(
+    reader: Reader<'_>,
+    path: &str,
+    expected: &'static str,
+    node: &Node<'_>,
+) -> Result<Arg, ConfigError> {
+    let (mut buffer, mut offset) = (None, 0);
+    for (key, item) in reader.table(path, expected, node)? {
+        match reader.key(key)? {
+            PointerKey::In => {
+                let name = reader.string(&format!("{path}.in"), "the name of a buffer", item)?;
+                buffer = Some(name.to_owned());
+            }
+            PointerKey::Offset => {
+                let bytes = integer(item).and_then(|bytes| u64::try_from(bytes).ok());
+                let wrong = || reader.wrong(&format!("{path}.offset"), OFFSET, item);
+                offset = bytes.ok_or_else(wrong)?;
+            }
+        }
+    }
+    let buffer = buffer.ok_or_else(|| reader.wrong(path, expected, node))?;
+    Ok(Arg::Within(Within { buffer, offset }))
 }
 
 /// Parses a number or `"buffer"`, a buffer with open contents.
@@ -236,15 +285,21 @@ fn plain(
     arg.ok_or_else(|| reader.wrong(key, expected, node))
 }
 
-/// Parses buffer contents given under the name of their element type.
-fn typed(
+/// Parses buffer contents given under the name of their element type. `others`: the keys that could stand there instead.
+pub(super) fn typed(
     reader: Reader<'_>,
     name: &Spanned<Cow<'_, str>>,
     items: &Node<'_>,
+    others: &[&'static str],
 ) -> Result<Vec<u8>, ConfigError> {
-    let names = Element::ALL.map(Element::name);
-    let element = Element::from_name(name.get_ref()).ok_or_else(|| reader.unknown(name, &names))?;
+    let unknown = || reader.unknown(name, &known(others));
+    let element = Element::from_name(name.get_ref()).ok_or_else(unknown)?;
     contents(reader, element, items)
+}
+
+/// Returns the names of element types and these keys.
+pub(super) fn known(others: &[&'static str]) -> Vec<&'static str> {
+    Element::ALL.iter().map(|element| element.name()).chain(others.iter().copied()).collect()
 }
 
 fn contents(reader: Reader<'_>, element: Element, node: &Node<'_>) -> Result<Vec<u8>, ConfigError> {

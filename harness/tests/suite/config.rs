@@ -204,7 +204,7 @@ fn errors_in_arguments_name_the_place_and_what_to_write() {
         ),
         (
             "[[kernel]]\nname = \"a\"\nargs = { 1 = { 8 = \"buf\" } }",
-            "weft.toml:3:20: `args.1.8` takes a number, `\"buffer\"`, or a buffer with contents",
+            "weft.toml:3:20: `args.1.8` takes a number, `\"buffer\"`, a buffer with contents",
         ),
         (
             "[[kernel]]\nname = \"a\"\nargs = { 1 = { 8 = { 0 = 1 } } }",

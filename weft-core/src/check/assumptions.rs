@@ -83,7 +83,8 @@ impl CheckOutcome<'_> {
         {
             report.assumptions.push(Assumption::WithinBuffers);
         }
-        let is_said = |at: &usize| matches!(launch.args.get(at), Some(Arg::Buffer(_)));
+        let is_said =
+            |at: &usize| matches!(launch.args.get(at), Some(Arg::Buffer(_) | Arg::Within(_)));
         let guessed = pointers.iter().filter(|at| program.guessed.contains(at) && !is_said(at));
         let guessed: Vec<_> = guessed.map(|at| names.param(*at)).collect();
         if !guessed.is_empty() {
@@ -182,8 +183,14 @@ fn are_several(program: &Program, pointers: &BTreeSet<usize>) -> bool {
     let is_object =
         |at: &&usize| program.params.get(**at).is_some_and(|param| param.object.is_some());
     let objects = pointers.iter().filter(is_object).count();
-    let buffers = pointers.len() - objects;
-    buffers > 0 && buffers + count(Space::Global) > 1 || objects > 0 && count(Space::Shared) > 1
+    // That the buffers which a launch states are apart from all others is a part of what it states.
+    let (stated, own): (BTreeSet<usize>, BTreeSet<usize>) = pointers
+        .iter()
+        .filter(|at| !is_object(at))
+        .map(|at| program.buffer_of(*at))
+        .partition(|buffer| program.is_stated(*buffer));
+    let buffers = own.len() + stated.len() + count(Space::Global);
+    !own.is_empty() && buffers > 1 || objects > 0 && count(Space::Shared) > 1
 }
 
 /// Whether a base is a variable in a space that is small on devices.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{CheckError, observable};
+use crate::emulate;
 use crate::explain::{Names, doubts};
 use crate::finding::{Alignment, Assumption, Class, Code, Finding, ProvedFor, Report, Verdict};
 use crate::flow::{Block, Pc, Placement, Program};
@@ -147,7 +148,7 @@ pub(super) fn prove(
     (outside, budget): (Option<&dyn SmtSolver>, ProofBudget),
 ) -> Result<Proof, Unproved> {
     let slice = slice::mark(program, &BTreeSet::new(), Floats::Open);
-    let dependences = Dependences::of(program, &crate::emulate::pointers(program, launch));
+    let dependences = Dependences::of(program, &emulate::pointers(program, launch));
     let strays: BTreeSet<Pc> = dependences.strays().into_keys().collect();
     let dim = |[x, y, z]: [u32; 3]| Dim3 { x, y, z };
     let known = |dimensions: Option<Dimensions>| dimensions.and_then(Dimensions::known);
@@ -211,11 +212,12 @@ fn assumptions(
             all.push(assumption);
         }
     };
-    let pointers = crate::emulate::pointers(program, launch);
+    let pointers = emulate::pointers(program, launch);
     let effects =
         |wanted: &[Effect]| program.code.iter().any(|instr| wanted.contains(&instr.effect()));
     let has = |space: Space| program.symbols.iter().any(|symbol| symbol.space == space);
-    assume(!pointers.is_empty(), Assumption::DisjointBuffers);
+    let is_stated = |at: &usize| emulate::is_within(program, *at);
+    assume(!pointers.iter().all(is_stated), Assumption::DisjointBuffers);
     assume(!pointers.is_empty(), Assumption::WithinBuffers);
     let guessed: Vec<String> = pointers
         .iter()

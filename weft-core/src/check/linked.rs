@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{CheckError, request};
 use crate::emulate;
-use crate::flow::{self, Growth, Placement, Program};
+use crate::flow::{self, Growth, Placement, Program, StatedBuffers};
 use crate::launch::Launch;
 use crate::ptx::{Function, Module};
 use crate::slice::Dependences;
@@ -16,6 +16,7 @@ pub(super) struct LinkedKernel<'m> {
     pub(super) kernel: &'m Function,
     /// The names of the parameters in the kernel's source, if they are known.
     names: Vec<String>,
+    buffers: StatedBuffers,
     plain: Program,
     /// The program whose shared variables are packed, once it is needed.
     packed: OnceCell<Program>,
@@ -24,20 +25,23 @@ pub(super) struct LinkedKernel<'m> {
 }
 
 impl<'m> LinkedKernel<'m> {
-    /// Links a kernel, with variables and buffers at the addresses of `placement`. `names`: the names of its parameters
-    /// in its source; empty if they are not known.
+    /// Links a kernel, with variables and buffers at the addresses of `placement`. It is checked under `launch`, or under
+    /// launches that give more arguments.
     ///
     /// # Errors
     /// PTX that does not link.
     pub(super) fn new(
         module: &'m Module,
         kernel: &'m Function,
-        names: &[String],
+        launch: &Launch,
         placement: &Placement,
     ) -> Result<Self, CheckError> {
-        let (plain, names) = (build(module, kernel, names, placement)?, names.to_vec());
+        let names = launch.names.clone();
+        let mut plain = build(module, kernel, &names, placement)?;
+        let buffers = StatedBuffers::of(&plain.params, &plain.fields, launch);
+        plain.buffers = buffers.clone();
         let (packed, by_number) = (OnceCell::new(), RefCell::default());
-        Ok(Self { module, kernel, names, plain, packed, by_number })
+        Ok(Self { module, kernel, names, buffers, plain, packed, by_number })
     }
 
     /// Returns the program as it is checked under a launch: shared variables are packed if the kernel accesses shared memory
@@ -78,10 +82,12 @@ impl<'m> LinkedKernel<'m> {
     /// # Errors
     /// PTX that does not link.
     pub(super) fn placed(&self, placement: &Placement) -> Result<Program, CheckError> {
-        build(self.module, self.kernel, &self.names, placement)
+        let program = build(self.module, self.kernel, &self.names, placement)?;
+        Ok(Program { buffers: self.buffers.clone(), ..program })
     }
 }
 
+/// Links a kernel without the buffers of a launch.
 pub(super) fn build(
     module: &Module,
     kernel: &Function,

@@ -78,7 +78,7 @@ pub fn check_with(
     launch: &Launch,
     solver: &dyn SmtSolver,
 ) -> Result<Report, CheckError> {
-    let linked = LinkedKernel::new(module, kernel, &launch.names, &Placement::default())?;
+    let linked = LinkedKernel::new(module, kernel, launch, &Placement::default())?;
     let (effort, outside) = (Effort::Verdict, Some(solver));
     complete(&CheckRequest { linked: &linked, launch, effort, outside })
 }
@@ -94,7 +94,7 @@ pub fn check_placed(
     launch: &Launch,
     placement: &Placement,
 ) -> Result<Report, CheckError> {
-    let linked = LinkedKernel::new(module, kernel, &launch.names, placement)?;
+    let linked = LinkedKernel::new(module, kernel, launch, placement)?;
     complete(&CheckRequest { linked: &linked, launch, effort: Effort::Verdict, outside: None })
 }
 
@@ -190,7 +190,7 @@ pub fn link(
     launch: &Launch,
     placement: &Placement,
 ) -> Result<Program, CheckError> {
-    LinkedKernel::new(module, kernel, &launch.names, placement)?.into_program(launch)
+    LinkedKernel::new(module, kernel, launch, placement)?.into_program(launch)
 }
 
 /// Checks a program with a block, or without a run if there is none. Requirements are applied to the launch.

@@ -67,7 +67,7 @@ impl<'m> Replay<'m> {
         kernel: &'m Function,
         launch: &Launch,
     ) -> Result<Self, CheckError> {
-        let linked = LinkedKernel::new(module, kernel, &launch.names, &Placement::default())?;
+        let linked = LinkedKernel::new(module, kernel, launch, &Placement::default())?;
         let request =
             CheckRequest { linked: &linked, launch, effort: Effort::Verdict, outside: None };
         let (report, input) = examine(&request)?;

@@ -2,7 +2,7 @@
 
 use super::chosen_sizes;
 use super::requirements::RequirementMisfit;
-use crate::emulate::InputError;
+use crate::emulate::{self, InputError};
 use crate::flow::{LinkError, Program};
 use crate::launch::{Dim3, Dimensions, Launch, MAX_SHARED, Misfit};
 use crate::ptx::{Function, Module, Position};
@@ -54,6 +54,14 @@ pub enum CheckError {
         /// What is wrong, and what would be right.
         reason: String,
     },
+    /// A stated buffer that cannot be.
+    #[error("buffer `{name}`: {reason}")]
+    Buffer {
+        /// The name of the buffer.
+        name: String,
+        /// What is wrong, and what would be right.
+        reason: String,
+    },
     /// A number given for a pointer.
     #[error(
         "{what} is given as the number {value}, but the kernel accesses memory at this address, in line {at}: give a \
@@ -90,6 +98,7 @@ impl CheckError {
             Self::GridExtent(_) | Self::GridSize(_) => Some("grid"),
             Self::Shared(_) => Some("shared"),
             Self::NoParameter { .. } | Self::Argument { .. } | Self::Number { .. } => Some("args"),
+            Self::Buffer { .. } => Some("buffers"),
             Self::Requirement(_) => Some("requires"),
             Self::Link { .. } => None,
         }
@@ -108,12 +117,24 @@ pub(super) fn input(InputError { position, reason }: InputError) -> CheckError {
     CheckError::Argument { position, reason }
 }
 
+/// Rejects arguments that the kernel does not have, stated buffers that cannot be, and pointers that lead into none.
 pub(super) fn arguments(program: &Program, launch: &Launch) -> Result<(), CheckError> {
     let count = program.params.len();
-    match launch.args.keys().find(|position| **position >= count) {
-        Some(&position) => Err(CheckError::NoParameter { position, count }),
-        None => Ok(()),
+    if let Some(&position) = launch.args.keys().find(|position| **position >= count) {
+        return Err(CheckError::NoParameter { position, count });
     }
+    for (name, buffer) in &launch.buffers {
+        if let Some(misfit) = buffer.misfit(&launch.buffers) {
+            return Err(CheckError::Buffer { name: name.clone(), reason: misfit.to_string() });
+        }
+    }
+    if let Some(name) = launch.buffers.keys().next_back().filter(|_| !program.buffers.fit()) {
+        let reason = "it is one too many to be checked".to_owned();
+        return Err(CheckError::Buffer { name: name.clone(), reason });
+    }
+    launch.args.iter().try_for_each(|(&position, arg)| {
+        emulate::fits(program, launch, position, arg).map_err(input)
+    })
 }
 
 pub(super) fn grid(launch: &Launch) -> Result<Dim3, CheckError> {

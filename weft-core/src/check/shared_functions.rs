@@ -144,8 +144,8 @@ fn text(seed: u64) -> String {
 fn checked(module: &Module, kernel: &Function, growth: Growth, launch: &Launch) -> Report {
     let program =
         flow::build_within(module, kernel, growth, &Placement::default()).expect("the text links");
-    let linked = LinkedKernel::new(module, kernel, &launch.names, &Placement::default())
-        .expect("the text links");
+    let linked =
+        LinkedKernel::new(module, kernel, launch, &Placement::default()).expect("the text links");
     let (effort, outside) = (Effort::Verdict, None);
     let request = CheckRequest { linked: &linked, launch, effort, outside };
     attempt(&request, &program, Some(BLOCK)).expect("the launch fits").report

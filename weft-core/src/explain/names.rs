@@ -71,8 +71,11 @@ pub(crate) fn site_at(module: &Module, role: Role, place: &Place, label: String)
     Site { role, ptx, span, source: source.collect(), threads: Vec::new(), label }
 }
 
-/// Returns the name of a parameter or a field.
+/// Returns the name of a parameter, a field, or a buffer that the launch states.
 pub(super) fn param_of(program: &Program, position: usize) -> String {
+    if let Some(name) = program.buffers.name(position) {
+        return format!("buffer `{name}`");
+    }
     if let Some(field) = program.field(position) {
         let first = field.offset - program.params[field.param].offset;
         let what = if field.is_pointer {
@@ -171,13 +174,16 @@ impl Names<'_> {
         }
     }
 
-    /// Returns the name of an argument or of a field of one.
+    /// Returns the name of an argument, of a field of one, or of a buffer that the launch states.
     pub(crate) fn param(&self, position: usize) -> String {
         param_of(self.program, position)
     }
 
-    /// Returns the line of weft.toml that gives an argument or field this value.
+    /// Returns the line of weft.toml that gives an argument, a field or a stated buffer this value.
     pub(crate) fn setting(&self, position: usize, value: &str) -> String {
+        if let Some(name) = self.program.buffers.name(position) {
+            return format!("buffers = {{ {name} = {value} }}");
+        }
         match self.program.field(position) {
             Some(field) => {
                 let first = field.offset - self.program.params[field.param].offset;
@@ -229,7 +235,8 @@ impl Names<'_> {
 
     /// Returns an address as a symbol or argument plus an offset.
     pub(crate) fn address(&self, space: Space, address: u64) -> String {
-        let arguments = self.program.params.len() + self.program.fields.len();
+        let stated = self.program.buffers.count();
+        let arguments = self.program.params.len() + self.program.fields.len() + stated;
         // A sum of two addresses might look like the address of a representative.
         let is_known = |(place, _): &(Option<usize>, i64)| {
             space != Space::Global || place.is_none_or(|at| at < arguments)
@@ -381,7 +388,11 @@ impl Names<'_> {
             Some(Origin::Contents(position)) => {
                 let setting = self.setting(position, "{ u32 = [0, 1] }");
                 let help = format!("give them in weft.toml: `{setting}`");
-                (format!("the contents of the buffer behind {}", self.param(position)), Some(help))
+                let of = match self.program.is_stated(position) {
+                    true => self.param(position),
+                    false => format!("the buffer behind {}", self.param(position)),
+                };
+                (format!("the contents of {of}"), Some(help))
             }
             Some(Origin::Symbol(at)) => {
                 text(format!("the contents of {}, which the host may set", self.symbol(at)))

@@ -56,8 +56,8 @@ const BUFFERS: u64 = 0x5000_0000_0000_0000;
 const BUFFER_SLOT: u64 = 1 << 42;
 /// Bytes by which a buffer of unknown size extends to each side of the pointer, which might point into its middle.
 pub(crate) const BUFFER_REACH: u64 = 1 << 40;
-/// The most buffers: of pointer arguments, and of pointers in structures.
-const MAX_BUFFERS: u64 = 4096;
+/// The most buffers: of pointer arguments, of pointers in structures, and stated ones.
+pub(super) const MAX_BUFFERS: u64 = 4096;
 
 /// Returns the first generic address of a space's window, which `cvta` adds to an address in the space; 0 for other
 /// spaces.
@@ -87,26 +87,26 @@ pub(crate) const fn is_function(address: u64) -> bool {
     address.wrapping_sub(FUNCTION_WINDOW) < WINDOW
 }
 
-/// Returns the address that the pointer argument at `position` holds unless its buffer is moved: the middle of the
-/// buffer's slot.
-pub(crate) const fn buffer(position: usize) -> u64 {
-    BUFFERS + (position as u64 + 1) * BUFFER_SLOT
+/// Returns the middle of the slot of the buffer with this number: the address that a pointer argument with a buffer of
+/// its own holds, and that of the first byte of a stated buffer, unless the buffer is moved.
+pub(crate) const fn buffer(number: usize) -> u64 {
+    BUFFERS + (number as u64 + 1) * BUFFER_SLOT
 }
 
-/// Returns the first and the last byte of a pointer argument's slot, whatever the length of its buffer is.
-pub(crate) const fn slot(position: usize) -> (u64, u64) {
-    let first = buffer(position) - BUFFER_SLOT / 2;
+/// Returns the first and the last byte of a buffer's slot, whatever its length is.
+pub(crate) const fn slot(number: usize) -> (u64, u64) {
+    let first = buffer(number) - BUFFER_SLOT / 2;
     (first, first + (BUFFER_SLOT - 1))
 }
 
-/// Returns the position of the pointer argument whose slot holds an address; `None` if it is no address in a slot.
+/// Returns the number of the buffer whose slot holds an address, which is the position of the pointer argument unless the
+/// launch states the buffer; `None` if it is no address in a slot.
 pub fn argument_of(address: u64) -> Option<usize> {
     let at = (address.checked_sub(BUFFERS)? + BUFFER_SLOT / 2) / BUFFER_SLOT;
     (1..=MAX_BUFFERS).contains(&at).then(|| usize::try_from(at - 1).expect("there are few buffers"))
 }
 
-/// Returns the distance in bytes from the address that a pointer argument holds, unless its buffer is moved, to an
-/// address in its buffer.
-pub const fn offset_in_buffer(position: usize, address: u64) -> i64 {
-    address.wrapping_sub(buffer(position)).cast_signed()
+/// Returns the distance in bytes from the middle of a buffer's slot to an address in it.
+pub const fn offset_in_buffer(number: usize, address: u64) -> i64 {
+    address.wrapping_sub(buffer(number)).cast_signed()
 }

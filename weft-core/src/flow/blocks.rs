@@ -8,6 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::buffers::StatedBuffers;
 use super::error::{LinkErrorKind, MAX_LINES, MAX_NESTING};
 use super::linker::{Linked, RoutineId};
 use super::program::{Block, BlockId, Instr, Pc, PlaceId, Program, Terminator};
@@ -58,6 +59,7 @@ pub(super) fn build(linked: Linked) -> Result<Program, LinkErrorKind> {
         places: linked.places.all,
         static_shared: linked.static_shared,
         placement: linked.placement,
+        buffers: StatedBuffers::default(),
         holds: Vec::new(),
         steps: super::InductionSteps::new(),
         fetches: super::Fetches::new(),

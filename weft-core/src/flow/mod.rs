@@ -5,7 +5,8 @@
 //!   `call` (`call_site`, `indirect`, `parameters`); `sharing` decides which functions become routines, and
 //!   `routine_calls` links calls of those. `unset` marks what is new in each `entry`.
 //! - Blocks: `routine` cuts functions into blocks (`dominators`, `loops`, `sort`), `blocks` puts them together.
-//! - Addresses: `addresses` is the address map; `layout` and `placement` place variables in it.
+//! - Addresses: `addresses` is the address map; `layout` and `placement` place variables in it, `buffers` numbers the
+//!   buffers of pointer arguments, and `buffer_addresses` says where they lie.
 //! - The result: `program`, with its declarations (`declared`) and `places` in the source.
 //! - Facts about the program: `constants`, the parameters behind addresses (`sources` and `pointers`, by `reaching`
 //!   definitions), and registers of loops (`steps` and `derived`, by `loop_definitions`). `fixpoint` is what several
@@ -13,6 +14,8 @@
 
 pub(crate) mod addresses;
 mod blocks;
+mod buffer_addresses;
+mod buffers;
 mod call;
 mod call_site;
 mod constants;
@@ -47,6 +50,8 @@ mod unset;
 
 pub(crate) use addresses::{FUNCTION_ALIGN, SHARED_SLOT, is_function, space_of, window};
 pub use addresses::{argument_of, offset_in_buffer};
+pub(crate) use buffers::BufferPlace;
+pub use buffers::StatedBuffers;
 pub(crate) use constants::{known_locals, known_parameters};
 pub use declared::{Field, Param, Params, Symbol};
 pub use derived::Chains;

@@ -20,8 +20,9 @@ pub struct Placement {
     /// By name: the number of bytes that variables of the kernel are moved by, in 64-bit wrapping arithmetic. Variables
     /// must not overlap, and each slot (2^20 bytes of shared memory, 2^42 of global memory) must hold only one.
     pub variables: BTreeMap<String, u64>,
-    /// By position, with fields of structures numbered after the last parameter: the number of bytes that the buffer of
-    /// a pointer argument is moved by, below 2^40, or its object, below 2^18.
+    /// By position, with fields of structures numbered after the last parameter, and buffers that the launch states
+    /// after the last field: the number of bytes that the buffer of a pointer argument is moved by, below 2^40, or its
+    /// object, below 2^18.
     pub arguments: BTreeMap<usize, u64>,
 }
 
@@ -31,9 +32,9 @@ impl Placement {
         self.variables.get(name).copied().unwrap_or(0)
     }
 
-    /// Returns the number of bytes that the buffer of a pointer argument is moved by.
-    pub(crate) fn argument(&self, position: usize) -> u64 {
-        self.arguments.get(&position).copied().unwrap_or(0)
+    /// Returns the number of bytes that the buffer with this number is moved by.
+    pub(crate) fn argument(&self, number: usize) -> u64 {
+        self.arguments.get(&number).copied().unwrap_or(0)
     }
 
     /// Returns the address of the first shared variable.

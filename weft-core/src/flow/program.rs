@@ -16,6 +16,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::addresses::SHARED_SLOT;
+use super::buffers::StatedBuffers;
 use super::declared::{Field, Param, Params, Symbol};
 use super::dominators::immediate_dominators;
 use super::placement::Placement;
@@ -342,6 +343,8 @@ pub struct Program {
     pub static_shared: u64,
     /// Where variables and buffers lie.
     pub placement: Placement,
+    /// The buffers that the launch states; none if the program is not that of a launch.
+    pub buffers: StatedBuffers,
     /// The block where a thread begins.
     pub entry: BlockId,
     /// For each loop, by header, its first and its last block.

@@ -8,7 +8,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet, Title};
 use super::excerpt::{Excerpt, Excerpts, excerpts};
 use super::{ReportContext, escape};
 use crate::finding::{Advice, Assumption, Class, Finding, Report, Verdict};
-use crate::launch::{Arg, Launch};
+use crate::launch::{Allocation, Arg, Launch};
 
 /// Renders the findings of `report` that a reader is told ([`Report::told`]) and its summary, separated by empty lines.
 pub fn report(context: ReportContext<'_>, report: &Report) -> String {
@@ -116,6 +116,7 @@ fn given(launch: &Launch) -> Option<String> {
     if let Some(bytes) = launch.shared {
         parts.push(format!("{bytes} bytes of dynamic shared memory"));
     }
+    parts.extend(launch.buffers.iter().map(|(name, buffer)| buffer_text(name, buffer)));
     for (position, arg) in &launch.args {
         let name = match launch.names.get(*position) {
             Some(name) => format!("{} (argument {position})", escape(name)),
@@ -147,7 +148,21 @@ fn value(arg: &Arg) -> String {
             Some(bytes) => format!("a buffer of {} given bytes", bytes.len()),
         },
         Arg::Fields(_) => "a structure".to_owned(),
+        Arg::Within(within) => format!("buffer {} + {}", escape(&within.buffer), within.offset),
     }
+}
+
+fn buffer_text(name: &str, buffer: &Allocation) -> String {
+    let size = match buffer.size {
+        Some(bytes) => format!("{bytes} bytes"),
+        None => "open size".to_owned(),
+    };
+    let known = match (buffer.known(), buffer.pointers.len()) {
+        (0, 0) => String::new(),
+        (bytes, 0) => format!(" ({bytes} of them given)"),
+        (bytes, count) => format!(" ({bytes} of them and {count} pointers given)"),
+    };
+    format!("buffer {} of {size}{known}", escape(name))
 }
 
 fn snippet<'a>(excerpt: Excerpt) -> Snippet<'a, annotate_snippets::Annotation<'a>> {

@@ -265,7 +265,7 @@ mod tests {
 
     use super::*;
     use crate::finding::{Assumption, Code, Coverage, Role, SourceLine, Stats, Thread};
-    use crate::launch::{Arg, Buffer, Dim3, Fields, Launch};
+    use crate::launch::{Allocation, Arg, Buffer, Dim3, Fields, Launch, Within};
     use crate::ptx::{Position, Span};
 
     fn race() -> Finding {
@@ -298,6 +298,7 @@ mod tests {
             (2, Arg::Float(1.5)),
             (3, Arg::Buffer(Buffer { contents: Some(vec![0; 16]) })),
             (4, Arg::Buffer(Buffer::default())),
+            (6, Arg::Within(Within { buffer: "a".to_owned(), offset: 16 })),
             (
                 5,
                 Arg::Fields(Fields {
@@ -309,9 +310,12 @@ mod tests {
                 }),
             ),
         ]);
+        let contents = vec![None, Some(1), Some(2)];
+        let known = Allocation { size: Some(64), contents, ..Allocation::default() };
+        let buffers = BTreeMap::from([("a".into(), known), ("b".into(), Allocation::default())]);
         Report {
             kernel: "_Z1kv".into(),
-            launch: Launch { shared: Some(64), args, ..Launch::default() },
+            launch: Launch { shared: Some(64), args, buffers, ..Launch::default() },
             block: Some(Dim3::line(64)),
             grid: Dim3::line(2),
             findings: vec![race()],
@@ -349,7 +353,9 @@ mod tests {
             json!({
                 "label": "small", "grid": [2, 1, 1], "block": [64, 1, 1], "shared": 64,
                 "args": {"0": -1, "1": u64::MAX, "2": 1.5, "3": {"buffer": {"bytes": 16}}, "4": {"buffer": {"bytes": null}},
-                    "5": {"structure": {"bytes": null, "fields": {"16": {"buffer": {"bytes": null}}, "24": 7}}}},
+                    "5": {"structure": {"bytes": null, "fields": {"16": {"buffer": {"bytes": null}}, "24": 7}}},
+                    "6": {"within": {"buffer": "a", "offset": 16}}},
+                "buffers": {"a": {"bytes": 64, "given": 2}, "b": {"bytes": null, "given": 0}},
                 "requires": [],
                 "options": {"warp-synchronous": false, "atomics": "auto", "barrier-divergence": "warp"},
             })

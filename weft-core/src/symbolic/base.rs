@@ -7,13 +7,15 @@ use foldhash::HashSet;
 use super::atom::Atom;
 use super::expr::{BinaryOperator, Expr, ExprNode, Exprs};
 use super::thread::{SymbolicLoop, SymbolicThread};
-use crate::flow::{BlockId, Program};
+use crate::flow::{BlockId, BufferPlace, Program};
+use crate::launch::allocation::POINTER;
 use crate::ptx::Space;
 
 /// What an address is based on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum AddressBase {
-    /// The buffer of a pointer argument, or of a pointer in a structure, by position.
+    /// The buffer of a pointer argument, or of a pointer in a structure, by its number: that of the argument, unless
+    /// the launch states the buffer.
     Buffer(usize),
     /// A variable of the program's symbols.
     Variable(usize),
@@ -104,8 +106,8 @@ impl BaseFinder<'_> {
         let bits = self.exprs.bits(address);
         match self.exprs.node(address) {
             ExprNode::Atom(atom) => Some(match self.base(atom) {
-                Some(base) => {
-                    let offset = self.exprs.constant(0, bits);
+                Some((base, offset)) => {
+                    let offset = self.exprs.constant(offset, bits);
                     vec![BasedAddress { condition, base, offset }]
                 }
                 None if self.has_base(address) => return None,
@@ -160,17 +162,30 @@ impl BaseFinder<'_> {
         found.into_iter().map(&mut sum).collect()
     }
 
-    fn base(&self, atom: Atom) -> Option<AddressBase> {
+    /// The base whose address an atom is, and the distance from its first byte.
+    fn base(&self, atom: Atom) -> Option<(AddressBase, u64)> {
         match atom {
-            Atom::Variable(at) => Some(AddressBase::Variable(at)),
+            Atom::Variable(at) => Some((AddressBase::Variable(at), 0)),
             Atom::Argument(offset, 8) => {
+                let stated = self.program.stated_pointers().find(|(at, _)| *at == offset);
+                if let Some((_, BufferPlace { buffer, offset })) = stated {
+                    return Some((AddressBase::Buffer(buffer), offset));
+                }
                 let params = self.program.params.iter().map(|param| (param.offset, param.size));
                 let fields = self.program.fields.iter().map(|field| (field.offset, field.size));
                 let at = params.chain(fields).position(|place| place == (offset, 8))?;
-                self.program.is_pointer(at).then_some(AddressBase::Buffer(at))
+                self.program.is_pointer(at).then_some((AddressBase::Buffer(at), 0))
             }
             _ => None,
         }
+    }
+
+    /// Whether an atom is bytes of the parameter bank among which some are those of a pointer into a stated buffer.
+    fn is_part_of_pointer(&self, atom: Atom) -> bool {
+        let Atom::Argument(first, size) = atom else { return false };
+        let end = first.saturating_add(u64::from(size));
+        let mut pointers = self.program.stated_pointers().map(|(at, _)| at);
+        pointers.any(|at| at < end && first < at.saturating_add(POINTER))
     }
 
     /// Whether an expression depends on a base in another way than by a sum.
@@ -182,7 +197,7 @@ impl BaseFinder<'_> {
                 continue;
             }
             if let ExprNode::Atom(atom) = self.exprs.node(part) {
-                if self.base(atom).is_some() {
+                if self.base(atom).is_some() || self.is_part_of_pointer(atom) {
                     return true;
                 }
                 let carried = match atom {

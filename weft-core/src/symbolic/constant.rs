@@ -65,7 +65,7 @@ fn base(program: &Program, instr: &Instr) -> Option<AddressBase> {
         return program.symbols.iter().position(is_in).map(AddressBase::Variable);
     };
     match program.holds[register.index()] {
-        Holds::Param(at) => Some(AddressBase::Buffer(at)),
+        Holds::Param(at) => Some(AddressBase::Buffer(program.buffer_of(at))),
         Holds::Variable(at) => Some(AddressBase::Variable(at)),
         _ => None,
     }

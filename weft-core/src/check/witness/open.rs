@@ -6,7 +6,7 @@ use super::deciding::deciding_loads;
 use super::roles::{NumberRole, roles};
 use crate::check::chosen_sizes;
 use crate::check::request::{BlockSource, KnownBlock};
-use crate::emulate::{self, is_given, is_sized};
+use crate::emulate::{self, is_given, is_sized, is_within};
 use crate::explain::witness::ElementType;
 use crate::flow::{Instr, Operand, Program, Special, sources_of};
 use crate::launch::{Dim3, Dimensions, Launch};
@@ -160,7 +160,11 @@ fn contents(
         let Some(element) = program.code[load.index()].decoded().and_then(element) else {
             continue;
         };
-        let is_open = |at: &usize| pointers.contains(at) && !is_sized(program, launch, *at);
+        // The contents of stated buffers are not chosen: several arguments might see them.
+        let is_open = |at: &usize| {
+            let is_own = !is_within(program, *at);
+            is_own && pointers.contains(at) && !is_sized(program, launch, *at)
+        };
         for at in sources.into_iter().filter(is_open) {
             contents.entry(at).or_insert(element);
         }

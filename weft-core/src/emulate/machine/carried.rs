@@ -103,9 +103,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let origin = self.facts.passed_on.in_register(header, register, origin);
         let program = self.program;
         let region = match program.holds[register.index()] {
-            Holds::Param(at) if program.is_pointer(at) => Region::Buffer(at),
+            Holds::Param(at) if program.is_pointer(at) => Region::Buffer(program.buffer_of(at)),
             Holds::Params(params) if params.all().all(|at| program.is_pointer(at)) => {
-                Region::Among(params)
+                program.buffers_of(params).map_or(Region::Unclear, Region::Among)
             }
             Holds::Params(params) if params.all().any(|at| program.is_pointer(at)) => {
                 Region::Unclear

@@ -5,8 +5,7 @@ use super::event::{Access, Events, Fault, OrderQuery};
 use super::state::Machine;
 use crate::emulate::memory::region::MemoryRegion;
 use crate::emulate::value::lane::lanes;
-use crate::flow::Symbol;
-use crate::flow::addresses::buffer;
+use crate::flow::{BufferPlace, Symbol};
 use crate::ptx::Space;
 
 impl<E: Events + OrderQuery> Machine<'_, E> {
@@ -42,7 +41,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     /// Size of a region in bytes, if it is known.
     fn size_of(&self, region: MemoryRegion) -> Option<u64> {
         if region.is_global {
-            return self.global.segment(buffer(region.base?)).map(|segment| segment.size);
+            let first = BufferPlace { buffer: region.base?, offset: 0 };
+            let segment = self.global.segment(self.program.address_of(first));
+            return segment.map(|segment| segment.size);
         }
         let is_shared = |symbol: &&Symbol| symbol.space == Space::Shared;
         let mut all = self.program.symbols.iter().filter(is_shared);

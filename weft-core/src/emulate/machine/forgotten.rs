@@ -146,7 +146,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     /// The buffers, or the variable, that all definitions of a register start from; `None` if they are not known.
     fn based_on(&self, base: Reg) -> Option<Vec<(Space, Extent)>> {
         let is_pointer = |at: usize| self.program.is_pointer(at);
-        let buffer = |at: usize| (Space::Global, slot(at));
+        let buffer = |at: usize| (Space::Global, slot(self.program.buffer_of(at)));
         match self.program.holds[base.index()] {
             Holds::Param(at) if is_pointer(at) => Some(vec![buffer(at)]),
             Holds::Params(params) if params.all().all(is_pointer) => {

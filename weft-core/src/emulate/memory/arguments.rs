@@ -4,16 +4,79 @@
 use std::collections::BTreeMap;
 
 use super::input_error::InputError;
-use super::pages::Segment;
+use super::segment::Segment;
 use crate::emulate::value::origin::Origin;
-use crate::flow::addresses::buffer;
 use crate::flow::{Field, Param, Program};
-use crate::launch::{Arg, Buffer, Fields};
+use crate::launch::allocation::POINTER;
+use crate::launch::{Arg, Buffer, Fields, Launch, Within};
 use crate::ptx::Space;
 
-/// The address that a pointer argument holds.
-pub(crate) fn pointer(program: &Program, position: usize) -> u64 {
-    buffer(position) + program.placement.argument(position)
+/// Checks the pointers into stated buffers that an argument holds: that the buffers are there, and that the pointers fit
+/// the parameter.
+///
+/// # Errors
+/// The first pointer that does not.
+pub(crate) fn fits(
+    program: &Program,
+    launch: &Launch,
+    position: usize,
+    arg: &Arg,
+) -> Result<(), InputError> {
+    let fail = |reason: String| InputError { position, reason };
+    let leads = |within: &Within| match within.misfit(&launch.buffers) {
+        Some(misfit) => Err(misfit.to_string()),
+        None => Ok(()),
+    };
+    let Some(param) = program.params.get(position) else { return Ok(()) };
+    match arg {
+        Arg::Within(within) => holds_pointer(param).and_then(|()| leads(within)).map_err(fail),
+        Arg::Fields(fields) => {
+            let pointers = fields.fields.iter().filter_map(|(at, field)| match field {
+                Arg::Within(within) => Some((*at, within)),
+                _ => None,
+            });
+            let mut end = 0;
+            for (at, within) in pointers {
+                let last = at.checked_add(POINTER).filter(|last| *last <= param.size);
+                let last = last.ok_or_else(|| {
+                    fail(format!(
+                        "the structure has {} bytes, so no pointer at byte {at}",
+                        param.size
+                    ))
+                })?;
+                if at < end {
+                    return Err(fail(format!("the pointer at byte {at} overlaps the one before")));
+                }
+                end = last;
+                leads(within)
+                    .map_err(|reason| fail(format!("the pointer at byte {at}: {reason}")))?;
+            }
+            Ok(())
+        }
+        Arg::Integer(_) | Arg::Float(_) | Arg::Buffer(_) => Ok(()),
+    }
+}
+
+const NO_POINTER: &str =
+    "it is a structure; give the fields of it that are pointers, by their first bytes";
+
+/// Checks that a parameter can hold a pointer into a stated buffer, which lies in global memory.
+fn holds_pointer(param: &Param) -> Result<(), String> {
+    match param.pointee {
+        _ if !param.is_scalar => Err(NO_POINTER.to_owned()),
+        Some(space) if space != Space::Global => Err(format!(
+            "it is declared to point to {} memory, whose addresses the launch does not choose",
+            space.word()
+        )),
+        None if param.object.is_some() => {
+            Err("the kernel uses it as an address of shared memory; give `\"buffer\"`".to_owned())
+        }
+        _ if param.is_float => Err("it is a floating-point number, not a pointer".to_owned()),
+        _ if param.size != POINTER => {
+            Err(format!("it is a number of {} bytes, not a pointer", param.size))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The segments of the parameter bank that one parameter fills.
@@ -33,7 +96,8 @@ pub(crate) fn segments(
 }
 
 fn segment(start: u64, size: u64, contents: Vec<u8>, origin: Origin) -> Segment {
-    Segment { start, size, contents: contents.into(), zeros_follow: false, origin }
+    let (contents, gaps) = (contents.into(), <_>::default());
+    Segment { start, size, contents, gaps, zeros_follow: false, origin }
 }
 
 /// The bytes of a scalar parameter; empty if its value is open.
@@ -43,7 +107,7 @@ fn scalar(program: &Program, position: usize, arg: Option<&Arg>) -> Result<Vec<u
     if let Some(space @ (Space::Shared | Space::Const | Space::Local)) = param.pointee {
         return own_object(program, param, space, arg);
     }
-    let pointer = || pointer(program, position).to_le_bytes().to_vec();
+    let pointer = || program.pointer(position).to_le_bytes().to_vec();
     match arg {
         None if param.is_pointer() => Ok(pointer()),
         None => Ok(Vec::new()),
@@ -53,6 +117,7 @@ fn scalar(program: &Program, position: usize, arg: Option<&Arg>) -> Result<Vec<u
             _ if size == 8 => Ok(pointer()),
             _ => Err(format!("it is a number of {size} bytes, not a pointer")),
         },
+        Some(Arg::Within(_)) => holds_pointer(param).map(|()| pointer()),
         Some(Arg::Fields(_)) => {
             Err("it is no structure with fields; give a number or `\"buffer\"`".to_owned())
         }
@@ -146,6 +211,7 @@ fn structure(
     let param = &program.params[position];
     let none = BTreeMap::new();
     let (bytes, given) = match arg {
+        Some(Arg::Within(_)) => return Err(NO_POINTER.to_owned()),
         None | Some(Arg::Buffer(Buffer { contents: None })) => (None, &none),
         Some(Arg::Buffer(Buffer { contents })) => (contents.as_deref(), &none),
         Some(Arg::Fields(Fields { bytes, fields })) => (bytes.as_deref(), fields),
@@ -164,8 +230,24 @@ fn structure(
     let numbered = program.fields.iter().zip(program.params.len()..);
     let mut of_param: Vec<_> = numbered.filter(|(field, _)| field.param == position).collect();
     of_param.sort_by_key(|(field, _)| field.offset);
-    given.keys().try_for_each(|at| fits(&of_param, param, *at))?;
+    let numbers = given.iter().filter(|(_, arg)| !matches!(arg, Arg::Within(_)));
+    numbers.map(|(at, _)| *at).try_for_each(|at| is_field(&of_param, param, at))?;
     parts(program, &of_param, param, bytes, given, Origin::Argument(position))
+}
+
+/// The bytes of a structure that are known from the given bytes and from pointers into stated buffers, which the kernel
+/// need not load as fields.
+fn known_bytes(program: &Program, param: &Param, bytes: Option<&[u8]>) -> Vec<Option<u8>> {
+    let mut known: Vec<_> = bytes.unwrap_or_default().iter().copied().map(Some).collect();
+    for (at, place) in program.stated_pointers() {
+        let first = at.checked_sub(param.offset).filter(|first| *first < param.size);
+        let Some(first) = first.and_then(|first| usize::try_from(first).ok()) else { continue };
+        let address = program.address_of(place).to_le_bytes();
+        known.resize(known.len().max(first + address.len()), None);
+        let there = known.iter_mut().skip(first);
+        there.zip(address).for_each(|(byte, own)| *byte = Some(own));
+    }
+    known
 }
 
 /// Splits a structure into segments: one for each field, and one for each gap between fields.
@@ -177,23 +259,29 @@ fn parts(
     given: &BTreeMap<u64, Arg>,
     origin: Origin,
 ) -> Result<Vec<Segment>, String> {
-    let part = |first: u64, size: u64| -> Vec<u8> {
+    let known = known_bytes(program, param, bytes);
+    let part = |first: u64, size: u64, origin: Origin| {
         let at = |place: u64| usize::try_from(place - param.offset).unwrap_or(usize::MAX);
-        let part = bytes.and_then(|bytes| bytes.get(at(first)..at(first.saturating_add(size))));
-        part.map(<[u8]>::to_vec).unwrap_or_default()
+        let end = at(first.saturating_add(size)).min(known.len());
+        let part = known.get(at(first)..end).unwrap_or_default();
+        Segment::partly_known(first, size, part, origin)
     };
-    let between =
-        |first: u64, end: u64| segment(first, end - first, part(first, end - first), origin);
+    let between = |first: u64, end: u64| part(first, end - first, origin);
     let (mut parts, mut here) = (Vec::new(), param.offset);
     for (field, at) in fields {
-        let pointer = || pointer(program, *at).to_le_bytes().to_vec();
-        let contents = match given.get(&(field.offset - param.offset)) {
-            Some(arg) => given_field(arg, field, param, pointer)?,
-            None if bytes.is_none() && field.is_pointer => pointer(),
-            None => part(field.offset, field.size),
+        let own = Origin::Argument(*at);
+        let whole = |contents| segment(field.offset, field.size, contents, own);
+        let pointer = || program.pointer(*at).to_le_bytes().to_vec();
+        let is_open = |part: &Segment| part.contents.is_empty();
+        let field_part = part(field.offset, field.size, own);
+        let field_part = match given.get(&(field.offset - param.offset)) {
+            Some(Arg::Within(_)) => field_part,
+            Some(arg) => whole(given_field(arg, field, param, pointer)?),
+            None if bytes.is_none() && field.is_pointer && is_open(&field_part) => whole(pointer()),
+            None => field_part,
         };
         parts.push(between(here, field.offset));
-        parts.push(segment(field.offset, field.size, contents, Origin::Argument(*at)));
+        parts.push(field_part);
         here = field.offset + field.size;
     }
     parts.push(between(here, param.offset.saturating_add(param.size)));
@@ -229,7 +317,7 @@ fn field_number(arg: &Arg, size: usize, is_float: bool) -> Result<Vec<u8>, Strin
 }
 
 /// Checks that a field can be given at this byte: the kernel's loads there define its size.
-fn fits(fields: &[(&Field, usize)], param: &Param, at: u64) -> Result<(), String> {
+fn is_field(fields: &[(&Field, usize)], param: &Param, at: u64) -> Result<(), String> {
     let first = |field: &Field| field.offset - param.offset;
     let is_there =
         |(field, _): &&(&Field, usize)| (first(field)..first(field) + field.size).contains(&at);

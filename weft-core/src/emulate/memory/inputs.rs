@@ -4,23 +4,38 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::arguments;
-use super::arguments::pointer;
 use super::input_error::InputError;
-use super::pages::{Memory, Segment};
+use super::pages::Memory;
+use super::segment::Segment;
 use crate::emulate::value::origin::Origin;
 use crate::flow::addresses::BUFFER_REACH;
-use crate::flow::{Field, Param, Pc, Program, Symbol};
-use crate::launch::{Arg, Buffer, Dim3, Fields, Launch, MAX_SHARED, Options};
+use crate::flow::{BufferPlace, Field, Param, Pc, Program, Symbol};
+use crate::launch::allocation::MAX_BUFFER;
+use crate::launch::{Allocation, Arg, Buffer, Dim3, Fields, Launch, MAX_SHARED, Options, Within};
 use crate::ptx::Space;
 use crate::slice::Dependences;
 
-/// Whether the launch states the contents, and so the size, of what a pointer argument points to.
+/// Bytes of an address.
+const POINTER_BYTES: usize = size_of::<u64>();
+
+/// Whether the launch states the size of what a pointer argument points to.
 pub fn is_sized(program: &Program, launch: &Launch, position: usize) -> bool {
     let arg = match program.field(position) {
         Some(field) => given(program, launch, field),
         None => launch.args.get(&position),
     };
-    matches!(arg, Some(Arg::Buffer(Buffer { contents: Some(_) })))
+    match arg {
+        Some(Arg::Buffer(Buffer { contents })) => contents.is_some(),
+        Some(Arg::Within(within)) => {
+            launch.buffers.get(&within.buffer).is_some_and(|buffer| buffer.size.is_some())
+        }
+        _ => false,
+    }
+}
+
+/// Whether the launch states into which of its buffers an argument or field points.
+pub fn is_within(program: &Program, position: usize) -> bool {
+    program.buffers.of_argument(position).is_some()
 }
 
 /// Whether the launch gives a value for a parameter or a field; for a pointer, whether it says that it is one.
@@ -39,7 +54,7 @@ pub fn is_given(program: &Program, launch: &Launch, position: usize) -> bool {
 /// parameter.
 pub fn pointers(program: &Program, launch: &Launch) -> BTreeSet<usize> {
     let is_whole = |at: usize, param: &Param| match launch.args.get(&at) {
-        Some(Arg::Buffer(_)) => param.is_scalar,
+        Some(Arg::Buffer(_) | Arg::Within(_)) => param.is_scalar,
         Some(_) => false,
         None => param.is_pointer() || param.pointee.is_some() && param.object.is_some(),
     };
@@ -49,7 +64,7 @@ pub fn pointers(program: &Program, launch: &Launch) -> BTreeSet<usize> {
         _ => false,
     };
     let is_field = |field: &Field| match given(program, launch, field) {
-        Some(arg) => matches!(arg, Arg::Buffer(_)),
+        Some(arg) => matches!(arg, Arg::Buffer(_) | Arg::Within(_)),
         None => field.is_pointer && !is_given(field),
     };
     let params = program
@@ -118,13 +133,16 @@ impl Inputs {
         for (position, param) in program.params.iter().enumerate() {
             let arg = launch.args.get(&position);
             params.extend(arguments::segments(program, position, arg)?);
-            if param.is_scalar {
+            if param.is_scalar && !is_within(program, position) {
                 global.push(pointee(program, position, arg));
             }
         }
         for (at, field) in (program.params.len()..).zip(&program.fields) {
-            global.push(pointee(program, at, given(program, launch, field)));
+            if !is_within(program, at) {
+                global.push(pointee(program, at, given(program, launch, field)));
+            }
         }
+        global.extend(stated(program, launch));
         let mut constants = Vec::new();
         for (at, symbol) in program.symbols.iter().enumerate() {
             match symbol.space {
@@ -160,6 +178,7 @@ fn variable(at: usize, symbol: &Symbol) -> Segment {
         start: symbol.address,
         size: symbol.size,
         contents: symbol.init.clone().unwrap_or_default(),
+        gaps: <_>::default(),
         zeros_follow: symbol.init.is_some(),
         origin: Origin::Symbol(at),
     }
@@ -226,13 +245,39 @@ fn given<'l>(program: &Program, launch: &'l Launch, field: &Field) -> Option<&'l
     }
 }
 
+/// The buffers that the launch states.
+fn stated(program: &Program, launch: &Launch) -> impl Iterator<Item = Segment> {
+    launch.buffers.iter().filter_map(|(name, allocation)| {
+        let first = program.buffers.place(&Within { buffer: name.clone(), offset: 0 })?;
+        let size = allocation.size.unwrap_or(MAX_BUFFER);
+        let (start, origin) = (program.address_of(first), Origin::Contents(first.buffer));
+        Some(Segment::partly_known(start, size, &contents(program, allocation), origin))
+    })
+}
+
+/// The bytes of a stated buffer that are known, from its first one on.
+fn contents(program: &Program, allocation: &Allocation) -> Vec<Option<u8>> {
+    let mut bytes = allocation.contents.clone();
+    for (first, within) in &allocation.pointers {
+        let place: Option<BufferPlace> = program.buffers.place(within);
+        let address = place.map(|place| program.address_of(place).to_le_bytes());
+        let first = usize::try_from(*first).unwrap_or(usize::MAX);
+        let end = first.saturating_add(POINTER_BYTES);
+        bytes.resize(bytes.len().max(end), None);
+        let there = bytes.iter_mut().skip(first).zip(address.into_iter().flatten());
+        there.for_each(|(byte, own)| *byte = Some(own));
+    }
+    bytes
+}
+
 fn pointee(program: &Program, position: usize, arg: Option<&Arg>) -> Segment {
-    let (at, origin) = (pointer(program, position), Origin::Contents(position));
+    let (at, origin) = (program.pointer(position), Origin::Contents(position));
     match arg {
         Some(Arg::Buffer(Buffer { contents: Some(contents) })) => Segment {
             start: at,
             size: contents.len() as u64,
             contents: contents.as_slice().into(),
+            gaps: <_>::default(),
             zeros_follow: false,
             origin,
         },
@@ -240,6 +285,7 @@ fn pointee(program: &Program, position: usize, arg: Option<&Arg>) -> Segment {
             start: at - BUFFER_REACH,
             size: 2 * BUFFER_REACH,
             contents: Arc::default(),
+            gaps: <_>::default(),
             zeros_follow: false,
             origin,
         },

@@ -1,6 +1,7 @@
 //! What memory holds, and what the launch gives a kernel.
 //!
-//! [`bytes`] has sets of bytes of a page, [`page`] one page, [`pages`] the memory of a state space. [`arguments`] fills
+//! [`bytes`] has sets of bytes of a page, [`page`] one page, [`pages`] the memory of a state space,
+//! [`segment`] a part of it as it is before the launch. [`arguments`] fills
 //! the parameter bank, and [`inputs`] resolves a launch. [`region`] and [`word`] are parts of memory.
 
 pub(crate) mod arguments;
@@ -10,4 +11,5 @@ pub(crate) mod inputs;
 pub(crate) mod page;
 pub(crate) mod pages;
 pub(crate) mod region;
+pub(crate) mod segment;
 pub(crate) mod word;

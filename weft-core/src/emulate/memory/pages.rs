@@ -3,12 +3,12 @@
 mod reader;
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 
 use super::bytes::{PAGE, span};
 use super::page::{Byte, PAGE_BYTES, Page, within};
+use super::segment::Segment;
 use crate::emulate::value::guard::{Guards, Occurrences};
 use crate::emulate::value::lane::Lane;
 use crate::emulate::value::origin::{Origin, Region, perhaps_unwritten};
@@ -19,29 +19,6 @@ use reader::MemoryReader;
 const MAX_GLOBAL: usize = 1 << 19;
 /// Most pages of shared memory or of a thread's local memory: 512 KiB, as much as hardware has.
 const MAX_OWN: usize = 1 << 12;
-
-/// A part of memory and its contents before the launch.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Segment {
-    /// First byte.
-    pub(crate) start: u64,
-    /// Number of bytes; accesses beyond it belong to no segment.
-    pub(crate) size: u64,
-    /// Known contents from the first byte on.
-    pub(crate) contents: Arc<[u8]>,
-    /// Whether zeros follow the known contents; otherwise what follows is open.
-    pub(crate) zeros_follow: bool,
-    /// Where open contents come from.
-    pub(crate) origin: Origin,
-}
-
-impl Segment {
-    fn byte(&self, address: u64) -> Option<u8> {
-        let at = address.checked_sub(self.start).filter(|at| *at < self.size)?;
-        let given = usize::try_from(at).ok().and_then(|at| self.contents.get(at)).copied();
-        given.or(self.zeros_follow.then_some(0))
-    }
-}
 
 /// The first and the last byte of a piece of memory.
 pub(crate) type Extent = (u64, u64);
@@ -313,9 +290,9 @@ impl Memory {
     /// the launch.
     pub(crate) fn is_initial(&self, from: u64, to: u64) -> bool {
         let is_open = |segment: &Segment| {
-            let is_given = segment.zeros_follow || !segment.contents.is_empty();
             let is_buffer = matches!(segment.origin, Origin::Contents(_));
-            is_buffer && !is_given && to - segment.start <= segment.size
+            let is_inside = to - segment.start <= segment.size;
+            is_buffer && is_inside && segment.is_open(from, to)
         };
         let is_page_as_before = |number| !self.pages.contains_key(&number);
         self.forgotten((from, to)).is_none()

@@ -7,7 +7,9 @@ use serde::Serialize;
 use super::{Head, Subject, line};
 use crate::finding::Report;
 use crate::launch::requires::Requirement;
-use crate::launch::{Arg, Atomics, BarrierDivergence, Dim3, Dimensions, Fields, Launch};
+use crate::launch::{
+    Allocation, Arg, Atomics, BarrierDivergence, Dim3, Dimensions, Fields, Launch, Within,
+};
 
 /// Returns the `weft-launch` line of a kernel and launch, without the line break. `name`: that of reports; `kernel`: the
 /// name in the PTX; `block`: the size that the launch or the kernel states, or a guess within the kernel's bound; `skip`:
@@ -53,6 +55,8 @@ pub(super) struct LaunchLine<'a> {
     block: Option<DimensionsLine>,
     shared: Option<u32>,
     args: BTreeMap<usize, ArgLine>,
+    /// The stated buffers, by name.
+    buffers: BTreeMap<&'a str, StatedBufferLine>,
     requires: Vec<String>,
     options: OptionsLine,
 }
@@ -79,6 +83,9 @@ enum ArgLine {
     Structure {
         structure: StructureLine,
     },
+    Within {
+        within: WithinLine,
+    },
 }
 
 #[derive(Serialize)]
@@ -87,6 +94,22 @@ struct StructureLine {
     bytes: Option<usize>,
     /// Given fields, by the offset of their first byte.
     fields: BTreeMap<u64, ArgLine>,
+}
+
+#[derive(Serialize)]
+struct StatedBufferLine {
+    /// Its size; null if it is open.
+    bytes: Option<u64>,
+    /// The number of its bytes that are given.
+    given: usize,
+}
+
+/// A pointer into a stated buffer.
+#[derive(Serialize)]
+struct WithinLine {
+    buffer: String,
+    /// In bytes.
+    offset: u64,
 }
 
 #[derive(Serialize)]
@@ -104,25 +127,29 @@ struct OptionsLine {
 }
 
 /// Returns the launch of a report, with the block and grid that were used.
-pub(super) fn launch_line<'a>(report: &Report, label: Option<&'a str>) -> LaunchLine<'a> {
+pub(super) fn launch_line<'a>(report: &'a Report, label: Option<&'a str>) -> LaunchLine<'a> {
     let grid = report.launch.grid.unwrap_or(Dimensions::Is(report.grid));
     line_of(&report.launch, report.block, Some(grid), label)
 }
 
 /// Returns a launch. `block`: the block that is known, if it is not only that of the launch.
 fn line_of<'a>(
-    launch: &Launch,
+    launch: &'a Launch,
     block: Option<Dim3>,
     grid: Option<Dimensions>,
     label: Option<&'a str>,
 ) -> LaunchLine<'a> {
-    let Launch { shared, args, requires, options, .. } = launch;
+    let Launch { shared, args, buffers, requires, options, .. } = launch;
     LaunchLine {
         label,
         grid: grid.map(dimensions_line),
         block: block.map(Dimensions::Is).or(launch.block).map(dimensions_line),
         shared: *shared,
         args: args.iter().map(|(&position, arg)| (position, arg_line(arg))).collect(),
+        buffers: buffers
+            .iter()
+            .map(|(name, buffer)| (name.as_str(), buffer_line(buffer)))
+            .collect(),
         requires: requires.iter().map(Requirement::to_string).collect(),
         options: OptionsLine {
             warp_synchronous: options.warp_synchronous,
@@ -148,6 +175,10 @@ const fn dimensions_line(dimensions: Dimensions) -> DimensionsLine {
     }
 }
 
+fn buffer_line(buffer: &Allocation) -> StatedBufferLine {
+    StatedBufferLine { bytes: buffer.size, given: buffer.known() }
+}
+
 fn arg_line(arg: &Arg) -> ArgLine {
     match arg {
         Arg::Integer(value) => match (i64::try_from(*value), u64::try_from(*value)) {
@@ -158,6 +189,9 @@ fn arg_line(arg: &Arg) -> ArgLine {
         Arg::Float(value) => ArgLine::Float(*value),
         Arg::Buffer(buffer) => {
             ArgLine::Buffer { buffer: BufferLine { bytes: buffer.contents.as_ref().map(Vec::len) } }
+        }
+        Arg::Within(Within { buffer, offset }) => {
+            ArgLine::Within { within: WithinLine { buffer: buffer.clone(), offset: *offset } }
         }
         Arg::Fields(Fields { bytes, fields }) => {
             let fields = fields.iter().map(|(first, field)| (*first, arg_line(field))).collect();

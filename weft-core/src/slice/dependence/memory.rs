@@ -44,7 +44,18 @@ impl AccessTarget {
     }
 }
 
+/// The index in `spaces` of the stores to global memory.
+const GLOBAL: usize = 2;
+
 impl Stores {
+    /// Takes pointers into account that global memory holds when the kernel starts.
+    pub(super) fn hold(&mut self, pointers: impl Iterator<Item = Dependence>) {
+        for pointer in pointers {
+            let wide = &mut self.spaces[GLOBAL][1];
+            *wide = wide.join(pointer);
+        }
+    }
+
     /// Takes a store into account; returns whether anything has changed.
     pub(super) fn store(
         &mut self,
@@ -104,8 +115,8 @@ fn spaces(among: &[Space]) -> impl Iterator<Item = usize> {
         match space {
             Space::Local => &[0, NAMED],
             Space::Shared => &[1],
-            Space::Global => &[2],
-            Space::Generic => &[0, 1, 2, NAMED],
+            Space::Global => &[GLOBAL],
+            Space::Generic => &[0, 1, GLOBAL, NAMED],
             _ => &[],
         }
     };

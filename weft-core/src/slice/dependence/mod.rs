@@ -8,6 +8,7 @@
 mod base;
 mod definitions;
 mod memory;
+mod pointers;
 mod taken;
 mod transfer;
 mod value;
@@ -32,6 +33,8 @@ const WINDOWS: [Space; 4] = [Space::Shared, Space::Local, Space::Const, Space::P
 pub struct Dependences<'p> {
     program: &'p Program,
     bases: Vec<Base>,
+    /// The pointers that the parameter bank holds: the index of the base, offset and size in bytes.
+    pointers: Vec<(usize, u64, u64)>,
     /// For the variables whose addresses are operands, the index of the base, by space and first byte.
     variables: BTreeMap<(u8, u64), usize>,
     /// The set of bases whose addresses have 32 bits.
@@ -59,14 +62,16 @@ impl<'p> Dependences<'p> {
     pub fn of(program: &'p Program, pointers: &BTreeSet<usize>) -> Self {
         let definitions = BlockDefinitions::of(program);
         let results = definitions.results.last().map_or(0, |count| *count as usize);
+        let buffers = pointers::buffers(program, pointers);
         let mut dependences = Self {
             program,
             results: vec![Dependence::default(); results],
             definitions,
             locals: flow::known_locals(program),
-            bases: pointers.iter().copied().map(Base::Pointer).collect(),
+            bases: buffers.iter().copied().map(Base::Pointer).collect(),
+            pointers: pointers::in_bank(program, pointers, &buffers),
             variables: BTreeMap::new(),
-            narrow: narrow(program, pointers),
+            narrow: narrow(program, &buffers),
             functions: 0,
             windows: Vec::new(),
             registers: vec![Dependence::number(ALL); program.registers as usize],
@@ -83,6 +88,7 @@ impl<'p> Dependences<'p> {
                 decoded.row.opcode == Opcode::Cvta && decoded.space == Space::Param
             });
         }
+        dependences.hold_pointers(&buffers);
         dependences.open_windows();
         loop {
             flow::settle(program, |at| dependences.step(at));
@@ -323,7 +329,7 @@ impl<'p> Dependences<'p> {
         let bytes = u64::from(bits / 8);
         let first = address.offset.wrapping_add(bytes * dest as u64);
         let mut dependence = Dependence::number(bits);
-        for (base, offset, size) in self.pointers() {
+        for (base, offset, size) in self.pointers.iter().copied() {
             let pointer = Dependence::address(base);
             if bytes == size && first == offset {
                 return pointer;
@@ -337,39 +343,23 @@ impl<'p> Dependences<'p> {
 
     /// Returns the join of all elements that might be loaded from the parameter bank.
     fn any_parameter(&self, bits: u8) -> Dependence {
-        let one = |(base, _, size): (usize, u64, u64)| {
-            let dependence = Dependence::address(base);
-            if u64::from(bits / 8) == size { dependence } else { dependence.mixed(bits) }
+        let one = |(base, _, size): &(usize, u64, u64)| {
+            let dependence = Dependence::address(*base);
+            if u64::from(bits / 8) == *size { dependence } else { dependence.mixed(bits) }
         };
-        self.pointers().map(one).fold(Dependence::number(bits), Dependence::join)
-    }
-
-    /// Returns base, offset and size in bytes of each pointer in the parameter bank.
-    fn pointers(&self) -> impl Iterator<Item = (usize, u64, u64)> {
-        let place = |base: &Base| match base {
-            Base::Pointer(at) => match self.program.params.get(*at) {
-                Some(param) => Some((param.offset, param.size)),
-                None => self.program.field(*at).map(|field| (field.offset, field.size)),
-            },
-            _ => None,
-        };
-        // Pointers are the first bases.
-        let all = self.bases.iter().take_while(|base| matches!(base, Base::Pointer(_)));
-        all.enumerate().filter_map(move |(at, base)| {
-            place(base).map(|(offset, size)| (at.min(MAX_BASES - 1), offset, size))
-        })
+        self.pointers.iter().map(one).fold(Dependence::number(bits), Dependence::join)
     }
 }
 
-/// Returns the space of the memory that a pointer argument points to.
+/// Returns the space of the buffer or object with this number.
 fn pointee(program: &Program, at: usize) -> Space {
     let object = program.params.get(at).and_then(|param| param.object);
     object.map_or(Space::Global, |object| program.symbols[object].space)
 }
 
-/// Returns the set of pointers whose addresses have 32 bits; pointers are the first bases.
-fn narrow(program: &Program, pointers: &BTreeSet<usize>) -> u128 {
-    let narrow = pointers.iter().enumerate().take(MAX_BASES - 1);
+/// Returns the set of buffers whose addresses have 32 bits; buffers are the first bases.
+fn narrow(program: &Program, buffers: &BTreeSet<usize>) -> u128 {
+    let narrow = buffers.iter().enumerate().take(MAX_BASES - 1);
     let narrow = narrow.filter(|(_, at)| pointee(program, **at) != Space::Global);
     narrow.fold(0, |all, (base, _)| all | 1 << base)
 }

@@ -9,6 +9,7 @@ use super::definitions::condition;
 use super::value::{Dependence, MAX_BASES};
 use super::windows::Window;
 use crate::flow::{self, Address, Instr, Pc, SHARED_SLOT};
+use crate::launch::allocation::BUFFER_ALIGN;
 use crate::ptx::Space;
 use crate::ptx::isa::{Effect, Modifier, Opcode};
 use crate::slice::{Keep, Slice, is_observable};
@@ -79,7 +80,8 @@ impl Dependences<'_> {
             let is_read = self.bases_in(dependence.read).any(|base| self.is_observed(base));
             if is_read && multiple(dependence.low) == AddressRequirement::Fixed {
                 let pointer = |base| match base {
-                    Base::Pointer(at) => Some(at),
+                    // A pointer that the launch states is no number.
+                    Base::Pointer(at) if !self.program.is_stated(at) => Some(at),
                     _ => None,
                 };
                 let mut all = self.bases_in(dependence.based).chain(self.bases_in(dependence.read));
@@ -230,6 +232,7 @@ impl Dependences<'_> {
     pub fn declared(&self, base: Base) -> u64 {
         match base {
             Base::Variable(at) => self.program.symbols[at].align,
+            Base::Pointer(at) if self.program.is_stated(at) => BUFFER_ALIGN,
             // LLVM emits `.align 1` for every pointer of unknown alignment.
             Base::Pointer(at) => {
                 let declared = self.program.params.get(at).and_then(|param| param.pointee_align);

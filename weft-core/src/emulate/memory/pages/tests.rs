@@ -1,4 +1,6 @@
 //! What a memory returns after stores, after writes at open addresses, and beyond its limits.
+use std::sync::Arc;
+
 use super::*;
 use crate::flow::Pc;
 
@@ -81,6 +83,7 @@ fn initial_contents_are_one_value() {
         start: 0x1000,
         size: 64,
         contents: [1, 2, 3, 4].into(),
+        gaps: Arc::default(),
         zeros_follow: false,
         origin: Origin::Contents(0),
     };
@@ -134,6 +137,7 @@ fn contents_are_forgotten_piece_by_piece() {
         start,
         size: 64,
         contents: Arc::from([5; 64]),
+        gaps: Arc::default(),
         zeros_follow: false,
         origin: Origin::Contents(0),
     };
