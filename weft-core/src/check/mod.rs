@@ -34,6 +34,7 @@ mod requirements;
 mod settle;
 #[cfg(test)]
 mod shared_functions;
+mod stores;
 mod unstated;
 mod witness;
 
@@ -58,6 +59,7 @@ use linked::LinkedKernel;
 pub(crate) use replay::{Replay, ReplayedCta, ReplayedLaunch};
 pub use request::{BlockSource, CheckError, KnownBlock};
 pub use requirements::{RequirementMisfit, applied};
+pub use stores::written_parameters;
 
 /// Checks `kernel` of `module` under `launch`. The report is deterministic.
 ///

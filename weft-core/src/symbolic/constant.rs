@@ -13,11 +13,14 @@ pub(super) struct ConstantMemory {
     written: BTreeSet<AddressBase>,
     /// Whether some store might write anything.
     is_all_written: bool,
+    /// Whether some store might write any global memory.
+    is_global_written: bool,
 }
 
 impl ConstantMemory {
     pub(super) fn of(program: &Program) -> Self {
-        let mut memory = Self { written: BTreeSet::new(), is_all_written: false };
+        let mut memory =
+            Self { written: BTreeSet::new(), is_all_written: false, is_global_written: false };
         for instr in &program.code {
             if !matches!(instr.effect(), Effect::Store | Effect::Atomic | Effect::Asynchronous) {
                 continue;
@@ -26,10 +29,23 @@ impl ConstantMemory {
                 Some(base) => {
                     memory.written.insert(base);
                 }
-                None => memory.is_all_written |= writes_outside(instr),
+                None => {
+                    let is_shared = instr.address.map(|own| own.space) == Some(Space::Shared);
+                    memory.is_all_written |= writes_outside(instr);
+                    memory.is_global_written |= writes_outside(instr) && !is_shared;
+                }
             }
         }
         memory
+    }
+
+    /// Returns the positions of the parameters through which it is written; `None` if any global memory might be.
+    pub(super) fn written_parameters(&self, program: &Program) -> Option<BTreeSet<usize>> {
+        let parameter = |base: &AddressBase| match base {
+            AddressBase::Buffer(at) => Some(program.field(*at).map_or(*at, |field| field.param)),
+            AddressBase::Variable(_) => None,
+        };
+        (!self.is_global_written).then(|| self.written.iter().filter_map(parameter).collect())
     }
 
     /// Whether a load reads memory that no thread writes, as is promised of `ld.global.nc` (PTX ISA, `ld`).

@@ -49,6 +49,10 @@ mod var_bounds;
 mod variance;
 mod view;
 
+use std::collections::BTreeSet;
+
+use crate::flow::Program;
+
 pub(crate) use candidate::CandidateLaunch;
 pub(crate) use launched::StatedSizes;
 pub(crate) use outcome::{Gap, Proof, Unproved};
@@ -56,3 +60,10 @@ pub(crate) use proof::{ProofTask, prove};
 pub(crate) use proof_budget::ProofBudget;
 pub use solver::SmtSolver;
 pub(crate) use view::ArithmeticAssumption;
+
+/// Returns the positions of the parameters through which a program might write memory; `None` if it might write any global memory.
+/// What it
+/// writes through a parameter is taken to lie in the buffer that the parameter points into.
+pub(crate) fn written_parameters(program: &Program) -> Option<BTreeSet<usize>> {
+    constant::ConstantMemory::of(program).written_parameters(program)
+}
