@@ -4,6 +4,7 @@
 mod arguments;
 mod assumptions;
 mod bit_proofs;
+mod buffers;
 mod call_trees;
 mod grids;
 mod instructions;
