@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use cargo_metadata::Package;
 use weft_harness::case::PlanError;
+use weft_harness::record::RecordError;
 
 use crate::baseline::BaselineError;
 use crate::capture::CaptureError;
@@ -72,6 +73,8 @@ pub(crate) enum Failure {
     OneConfig { count: usize },
     #[error(transparent)]
     Capture(#[from] CaptureError),
+    #[error(transparent)]
+    Record(#[from] RecordError),
     #[error(
         "nothing is written for package `{name}`: its folder is cargo's copy of {source_of_it}"
     )]
@@ -125,6 +128,7 @@ impl Failure {
             | Self::Subset(_)
             | Self::Compile(_)
             | Self::Capture(_)
+            | Self::Record(_)
             | Self::Foreign { .. }
             | Self::Plan(_)
             | Self::Baseline(_)

@@ -29,6 +29,7 @@ mod options;
 mod outside;
 mod parallel;
 mod print;
+mod recordings;
 mod repair;
 mod report;
 mod select;
