@@ -124,16 +124,15 @@ impl Device {
             2..=4 => count(BLOCK[usize::try_from(number - 2).ok()?]),
             5..=7 => count(GRID[usize::try_from(number - 5).ok()?]),
             8 => bytes(SHARED),
-            9 => 1 << 16,
-            10 => 32,
             11 => i32::MAX,
-            // Registers of a block and of a multiprocessor.
-            12 | 82 => 1 << 16,
+            // Constant memory, registers of a block and of a multiprocessor.
+            9 | 12 | 82 => 1 << 16,
             // Clock rates in kHz, of processor and memory.
             13 => 1_500_000,
             36 => 2_500_000,
             14 | 30 => 512,
-            51 => 32,
+            // Threads of a warp, alignment of rows of textures.
+            10 | 51 => 32,
             16 => count(self.multiprocessors),
             // Largest textures and surfaces; textures cannot be made.
             21..=29 | 42..=49 | 52..=74 | 77 => 1 << 14,
@@ -142,24 +141,23 @@ impl Device {
             39 => count(self.threads_per_multiprocessor()),
             40 => 3,
             // Copies beside kernels, mapped host memory, concurrent kernels, unified addresses.
-            15 | 19 | 31 | 41 => 1,
+            15 | 19 | 31 | 41
+            // Priorities, caches, managed memory, its concurrent use, preemption.
+            | 78..=80 | 83 | 89 | 90
+            // Registered host memory by its own address, cooperative launches, registering.
+            | 91 | 95 | 99
+            // Memory pools, domains of memory synchronization, function pointers.
+            | 115 | 126 | 129 => 1,
             75 => count(self.capability.0),
             76 => count(self.capability.1),
-            // Priorities, caches, managed memory, its concurrent use, preemption.
-            78..=80 | 83 | 89 | 90 => 1,
             81 => bytes(self.shared_per_multiprocessor()),
             87 => 2,
-            // Registered host memory by its own address, cooperative launches, registering.
-            91 | 95 | 99 => 1,
             97 => bytes(self.most_shared()),
             106 => count(self.blocks_per_multiprocessor()),
             111 => bytes(self.reserved_shared()),
-            // Memory pools, function pointers.
-            115 | 129 => 1,
             120 => i32::from(self.has_clusters()),
-            126 => 1,
             131 | 134 => -1,
-            1..=147 => 0,
+            17..=147 => 0,
             _ => return None,
         })
     }
@@ -181,7 +179,7 @@ mod tests {
         assert_eq!(Device::parse("sm_100a").unwrap().target(), "sm_100");
     }
 
-    /// From the table of the programming guide: 227 KB of 228 for a block of an H100, 99 of 100 for sm_86, 64 for sm_75.
+    /// From the table of the programming guide: 227 KB of 228 for a block of an H100, 99 of 100 for `sm_86`, 64 for `sm_75`.
     #[test]
     fn limits_are_those_of_the_programming_guide() {
         let of = |text| Device::parse(text).unwrap();

@@ -31,6 +31,11 @@ unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
 pub(crate) struct Out<T>(*mut T);
 
 impl<T: Plain> Out<T> {
+    /// Returns whether the caller gave no address.
+    pub(crate) fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+
     /// Stores a result; a null address is an invalid value.
     pub(crate) fn give(self, value: T) -> Answer {
         if self.0.is_null() {
@@ -49,6 +54,16 @@ impl<T: Plain> Out<T> {
         }
     }
 
+    /// Stores one result of a list.
+    pub(crate) fn give_at(self, at: usize, value: T) -> Answer {
+        if self.0.is_null() {
+            return Err(Status::InvalidValue.into());
+        }
+        // SAFETY: not null, and the caller promises a list of more than `at` places.
+        unsafe { self.0.add(at).write_unaligned(value) };
+        Ok(())
+    }
+
     /// Stores a list of results. The caller has promised room for `values.len()`.
     pub(crate) fn give_all(self, values: &[T]) -> Answer {
         if self.0.is_null() && !values.is_empty() {
@@ -62,19 +77,17 @@ impl<T: Plain> Out<T> {
     }
 }
 
-impl<T> Out<T> {
-    /// Returns whether the caller gave no address.
-    pub(crate) fn is_null(self) -> bool {
-        self.0.is_null()
-    }
-}
-
 /// Where a value, or a list of values, is read from.
 #[repr(transparent)]
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct In<T>(*const T);
 
 impl<T: Plain> In<T> {
+    /// Returns whether the caller gave no address.
+    pub(crate) fn is_null(self) -> bool {
+        self.0.is_null()
+    }
+
     /// Reads the value; a null address is an invalid value.
     pub(crate) fn read(self) -> Result<T, Refusal> {
         if self.0.is_null() {
@@ -93,6 +106,11 @@ impl<T: Plain> In<T> {
         Ok((0..count).map(|at| unsafe { self.0.add(at).read_unaligned() }).collect())
     }
 
+    /// Returns the same list as places for results: some functions give results in the place of values.
+    pub(crate) fn places(self) -> Out<T> {
+        Out(self.0.cast_mut())
+    }
+
     /// Reads one value of a list.
     pub(crate) fn at(self, at: usize) -> Result<T, Refusal> {
         if self.0.is_null() {
@@ -101,13 +119,6 @@ impl<T: Plain> In<T> {
         // SAFETY: not null, and the caller promises a list that goes at least that far: lists are read up to the end
         // that the manual defines for them.
         Ok(unsafe { self.0.add(at).read_unaligned() })
-    }
-}
-
-impl<T> In<T> {
-    /// Returns whether the caller gave no address.
-    pub(crate) fn is_null(self) -> bool {
-        self.0.is_null()
     }
 }
 
@@ -158,7 +169,13 @@ impl Host {
 
     /// Reads bytes. The manual makes the caller promise them for the parameter that this address came in by.
     pub(crate) fn read(self, count: usize) -> Result<Vec<u8>, Refusal> {
-        In(self.0.cast::<u8>().cast_const()).list_of_bytes(count)
+        if count > 0 && self.0.is_null() {
+            return Err(Status::InvalidValue.into());
+        }
+        let mut bytes = vec![0_u8; count];
+        // SAFETY: not null, and the caller promises `count` bytes from there on; the vector has as many.
+        unsafe { bytes.as_mut_ptr().copy_from_nonoverlapping(self.raw(), count) };
+        Ok(bytes)
     }
 
     /// Returns this address as that of a text.
@@ -181,22 +198,15 @@ impl Host {
         self.0.cast()
     }
 
+    /// Returns the address of a function, for a caller that asks for it.
+    pub(crate) fn function(address: *const ()) -> Host {
+        Host(address.cast_mut().cast())
+    }
+
     /// Returns the host's address with this number. Only copies follow it, as they follow one that a caller hands in.
     pub(crate) fn at(number: u64) -> Host {
         // A number of 64 bits is an address on every platform of the driver.
         Host(std::ptr::with_exposed_provenance_mut(usize::try_from(number).unwrap_or(0)))
-    }
-}
-
-impl In<u8> {
-    fn list_of_bytes(self, count: usize) -> Result<Vec<u8>, Refusal> {
-        if count > 0 && self.0.is_null() {
-            return Err(Status::InvalidValue.into());
-        }
-        let mut bytes = vec![0; count];
-        // SAFETY: not null, and the caller promises `count` bytes from there on; the vector has as many.
-        unsafe { self.0.copy_to_nonoverlapping(bytes.as_mut_ptr(), count) };
-        Ok(bytes)
     }
 }
 
@@ -240,31 +250,5 @@ impl SharedSize {
     pub(crate) fn of(self, block: i32, otherwise: usize) -> usize {
         // SAFETY: the caller promises a function of this type.
         self.0.map_or(otherwise, |function| unsafe { function(block) })
-    }
-}
-
-impl Host {
-    /// Returns the address of a function, for a caller that asks for it.
-    pub(crate) fn function(address: *const ()) -> Host {
-        Host(address.cast_mut().cast())
-    }
-}
-
-impl<T: Plain> In<T> {
-    /// Returns the same list as places for results: some functions give results in the place of values.
-    pub(crate) fn places(self) -> Out<T> {
-        Out(self.0.cast_mut())
-    }
-}
-
-impl<T: Plain> Out<T> {
-    /// Stores one result of a list.
-    pub(crate) fn give_at(self, at: usize, value: T) -> Answer {
-        if self.0.is_null() {
-            return Err(Status::InvalidValue.into());
-        }
-        // SAFETY: not null, and the caller promises a list of more than `at` places.
-        unsafe { self.0.add(at).write_unaligned(value) };
-        Ok(())
     }
 }

@@ -11,7 +11,7 @@
 //! | facts | `status`, `foreign`, `hash`, `json`, `ranges` |
 //! | what programs hand in | `scanner`, `signature`, `lz4`, `fatbin` |
 //! | the state of the device | `device`, `pages`, `memory`, `modules`, `contexts`, `streams`, `pools` |
-//! | the record | `record`, `contents`, `launches` |
+//! | the record | `record`, `contents`, `limits`, `arguments`, `launches` |
 //! | one locked state, and calls | `state`, `call`, `exports` |
 //! | the driver interface | `interface/` (a file a chapter of the manual), `entry` |
 //!
@@ -26,6 +26,7 @@
 mod status;
 #[macro_use]
 mod exports;
+mod arguments;
 mod call;
 mod contents;
 mod contexts;
@@ -37,6 +38,7 @@ mod hash;
 mod interface;
 mod json;
 mod launches;
+mod limits;
 mod lz4;
 mod memory;
 mod modules;

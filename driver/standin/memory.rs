@@ -319,7 +319,7 @@ impl Memory {
     }
 
     /// Copies within the host.
-    pub(crate) fn copy_on_host(&self, to: Host, from: Host, count: u64) -> Answer {
+    pub(crate) fn copy_on_host(to: Host, from: Host, count: u64) -> Answer {
         if count > 0 && (to.is_null() || from.is_null()) {
             return Err(refuse(Status::InvalidValue, "copies from or to a null pointer"));
         }
@@ -333,7 +333,7 @@ impl Memory {
         if bytes == 0 {
             return Ok(());
         }
-        if to % pattern.len() as u64 != 0 {
+        if !to.is_multiple_of(pattern.len() as u64) {
             return Err(refuse(
                 Status::InvalidValue,
                 "sets memory at an address that is not aligned to the value",

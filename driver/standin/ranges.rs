@@ -94,11 +94,8 @@ mod tests {
             let value = next(2) == 0;
             plain[start..end].fill(value);
             let (low, high) = (start as u64, end as u64);
-            if value {
-                ranges.insert(low, high)
-            } else {
-                ranges.remove(low, high)
-            }
+            let change = if value { Ranges::insert } else { Ranges::remove };
+            change(&mut ranges, low, high);
             let own = (0..SIZE).map(|at| ranges.contains(at as u64, at as u64 + 1));
             assert!(own.eq(plain.iter().copied()), "{ranges:?} is not {plain:?}");
             let (a, b) = (next(SIZE + 1), next(SIZE + 1));

@@ -136,20 +136,26 @@ fn kernel<'t>(cursor: &mut Cursor<'t>) -> Result<Option<(Signature, &'t [&'t str
     }
     let open = || format!("the body of {name} does not end");
     let body = cursor.bracketed("{", "}").ok_or_else(open)?;
+    kernel.shared = own_shared(body);
+    Ok(Some((kernel, body)))
+}
+
+/// Returns the bytes of the shared variables that a body declares.
+fn own_shared(body: &[&str]) -> u64 {
     let mut inside = Cursor::new(body);
+    let (mut sum, mut before) = (0, ";");
     while let Some(token) = inside.next() {
-        // An instruction has its state space behind its name: `ld.shared`. A declaration starts a statement.
-        let declares = token == ".shared"
-            && inside.peek().is_some_and(|next| is_type(next) || next == ".align");
-        if declares {
+        // A declaration starts a statement; an instruction has the state space behind its name: `st.shared.v2.f32`.
+        if token == ".shared" && matches!(before, ";" | "{" | "}" | ":") {
             let mut ahead = inside.clone();
             if let Ok(list) = variables(&mut ahead) {
-                kernel.shared += list.iter().map(|variable| variable.size).sum::<u64>();
+                sum += list.iter().map(|variable| variable.size).sum::<u64>();
                 inside = ahead;
             }
         }
+        before = token;
     }
-    Ok(Some((kernel, body)))
+    sum
 }
 
 /// Reads up to three numbers; those that are not there are 1.
@@ -212,10 +218,6 @@ fn type_size(token: &str) -> Option<u64> {
         ".b128" => 16,
         _ => return None,
     })
-}
-
-fn is_type(token: &str) -> bool {
-    type_size(token).is_some() || matches!(token, ".v2" | ".v4" | ".v8")
 }
 
 /// Reads type, attributes, name and dimensions.

@@ -46,10 +46,9 @@ fn give(state: &Locked, data: Host, attribute: i32, address: u64) -> Answer {
         11 | 19 => data.result().give(base),
         12 | 18 => data.result().give(own.size),
         13 => data.result().give(1_u8),
-        14 => data.result().give(0_u64),
         10 | 15 | 21 => data.result().give(0_u8),
         16 => data.result().give(3_u32),
-        17 => data.result().give(0_u64),
+        14 | 17 => data.result().give(0_u64),
         _ => Err(Refusal::from(Status::InvalidValue)),
     }
 }

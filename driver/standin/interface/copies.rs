@@ -45,7 +45,7 @@ fn between(memory: &mut Memory, to: u64, from: u64, count: u64) -> Answer {
         (true, true) => memory.copy(to, from, count),
         (true, false) => memory.copy_in(to, Host::at(from), count),
         (false, true) => memory.copy_out(Host::at(to), from, count),
-        (false, false) => memory.copy_on_host(Host::at(to), Host::at(from), count),
+        (false, false) => Memory::copy_on_host(Host::at(to), Host::at(from), count),
     }
 }
 
@@ -207,14 +207,14 @@ fn copy_planes(call: &Call, copy: &Planes) -> Answer {
                 |side: Side| side.start.wrapping_add(y * side.row).wrapping_add(z * side.plane);
             let (source, target) = (at(from), at(to));
             match (to.kind, from.kind) {
-                (Place::Device, Place::Host) => memory.copy_in(target, Host::at(source), width)?,
-                (Place::Host, Place::Device) => memory.copy_out(Host::at(target), source, width)?,
-                (Place::Device, Place::Device) => memory.copy(target, source, width)?,
+                (Place::Device, Place::Host) => memory.copy_in(target, Host::at(source), width),
+                (Place::Host, Place::Device) => memory.copy_out(Host::at(target), source, width),
+                (Place::Device, Place::Device) => memory.copy(target, source, width),
                 (Place::Host, Place::Host) => {
-                    memory.copy_on_host(Host::at(target), Host::at(source), width)?
+                    Memory::copy_on_host(Host::at(target), Host::at(source), width)
                 }
-                _ => between(memory, target, source, width)?,
-            }
+                _ => between(memory, target, source, width),
+            }?;
         }
     }
     Ok(())

@@ -3,7 +3,7 @@
 use crate::call::{Call, Locked};
 use crate::device;
 use crate::foreign::{Host, Out};
-use crate::launches::{DYNAMIC_SHARED, LARGE_CLUSTERS};
+use crate::limits::{DYNAMIC_SHARED, LARGE_CLUSTERS};
 use crate::status::{Answer, Refusal, Status, refuse};
 
 exports! {

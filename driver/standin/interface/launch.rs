@@ -2,13 +2,14 @@
 
 use crate::call::Call;
 use crate::foreign::{Host, HostFunction, In, Plain};
-use crate::launches::{self, Configuration};
+use crate::limits::{self, Configuration};
 use crate::status::{Answer, Refusal, Status, refuse};
+use crate::{arguments, launches};
 
 exports! {
-    cuLaunchKernel(kernel: u64, gx: u32, gy: u32, gz: u32, bx: u32, by: u32, bz: u32, shared: u32, stream: u64, arguments: In<Host>, extra: In<Host>) since 4000 ptsz => launch_plain;
-    cuLaunchCooperativeKernel(kernel: u64, gx: u32, gy: u32, gz: u32, bx: u32, by: u32, bz: u32, shared: u32, stream: u64, arguments: In<Host>) since 9000 ptsz => launch_cooperative;
-    cuLaunchKernelEx(launch: In<Launch>, kernel: u64, arguments: In<Host>, extra: In<Host>) since 11060 ptsz => launch_with_attributes;
+    cuLaunchKernel(kernel: u64, gx: u32, gy: u32, gz: u32, bx: u32, by: u32, bz: u32, shared: u32, stream: u64, addresses: In<Host>, extra: In<Host>) since 4000 ptsz => launch_plain;
+    cuLaunchCooperativeKernel(kernel: u64, gx: u32, gy: u32, gz: u32, bx: u32, by: u32, bz: u32, shared: u32, stream: u64, addresses: In<Host>) since 9000 ptsz => launch_cooperative;
+    cuLaunchKernelEx(launch: In<Launch>, kernel: u64, addresses: In<Host>, extra: In<Host>) since 11060 ptsz => launch_with_attributes;
     cuLaunchHostFunc(stream: u64, function: HostFunction, data: Host) since 10000 ptsz => host_function;
 }
 
@@ -50,15 +51,15 @@ fn launch(
     kernel: u64,
     configuration: &Configuration,
     stream: u64,
-    arguments: In<Host>,
+    addresses: In<Host>,
     extra: In<Host>,
 ) -> Answer {
     let mut state = call.current()?;
     let kernel = state.modules.kernel(kernel)?.clone();
     let of_kernel = |refusal: Refusal| Refusal { kernel: Some(kernel.name.clone()), ..refusal };
     state.streams.stream(stream).map_err(of_kernel)?;
-    launches::check(state.device, &kernel, configuration)?;
-    let values = launches::arguments(&kernel, arguments, extra)?;
+    limits::check(state.device, &kernel, configuration)?;
+    let values = arguments::read(&kernel, addresses, extra)?;
     launches::record(&mut state, &kernel, configuration, values.as_deref());
     Ok(())
 }
@@ -75,12 +76,12 @@ fn launch_plain(
     bz: u32,
     shared: u32,
     stream: u64,
-    arguments: In<Host>,
+    addresses: In<Host>,
     extra: In<Host>,
 ) -> Answer {
     let (grid, block) = ([gx, gy, gz], [bx, by, bz]);
     let configuration = Configuration { grid, block, cluster: None, shared, cooperative: false };
-    launch(call, kernel, &configuration, stream, arguments, extra)
+    launch(call, kernel, &configuration, stream, addresses, extra)
 }
 
 #[allow(clippy::too_many_arguments, reason = "the driver's own parameters")]
@@ -95,11 +96,11 @@ fn launch_cooperative(
     bz: u32,
     shared: u32,
     stream: u64,
-    arguments: In<Host>,
+    addresses: In<Host>,
 ) -> Answer {
     let (grid, block) = ([gx, gy, gz], [bx, by, bz]);
     let configuration = Configuration { grid, block, cluster: None, shared, cooperative: true };
-    launch(call, kernel, &configuration, stream, arguments, Host::at(0).values())
+    launch(call, kernel, &configuration, stream, addresses, Host::at(0).values())
 }
 
 /// Reads a configuration with its attributes; gives the stream too.
@@ -130,11 +131,11 @@ fn launch_with_attributes(
     call: &Call,
     launch: In<Launch>,
     kernel: u64,
-    arguments: In<Host>,
+    addresses: In<Host>,
     extra: In<Host>,
 ) -> Answer {
     let (configuration, stream) = configuration(launch.read()?)?;
-    self::launch(call, kernel, &configuration, stream, arguments, extra)
+    self::launch(call, kernel, &configuration, stream, addresses, extra)
 }
 
 /// Everything before it in the stream is done, so that the function is called at once.

@@ -4,7 +4,7 @@ use crate::call::Call;
 use crate::device::{self, Device};
 use crate::foreign::{In, Out, SharedSize};
 use crate::interface::launch::{self, Launch};
-use crate::launches;
+use crate::limits;
 use crate::modules::Kernel;
 use crate::status::{Answer, Refusal, Status, refuse};
 
@@ -126,8 +126,7 @@ fn available_shared(
 fn cluster_size(call: &Call, size: Out<i32>, kernel: u64, launch: In<Launch>) -> Answer {
     let (device, kernel) = self::kernel(call, kernel)?;
     launch.read()?;
-    let is_large =
-        kernel.attributes.get(&launches::LARGE_CLUSTERS).is_some_and(|value| *value != 0);
+    let is_large = kernel.attributes.get(&limits::LARGE_CLUSTERS).is_some_and(|value| *value != 0);
     size.give(match (device.has_clusters(), is_large) {
         (false, _) => 1,
         (true, false) => 8,
