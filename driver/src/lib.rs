@@ -17,7 +17,7 @@ pub const DEVICE: &str = "WEFT_RECORD_DEVICE";
 /// Name of the environment variable with the bytes of the largest allocation whose contents are recorded, 65536 without it.
 pub const CONTENTS: &str = "WEFT_RECORD_CONTENTS";
 
-/// The names by which programs look for the driver: when they are linked with it or load it, and when they load it without its version.
+/// The names by which programs look for the driver: with its version when they are linked with it, and often without when they load it.
 pub const NAMES: [&str; 2] = ["libcuda.so.1", "libcuda.so"];
 
 /// The bytes of the library; `None` on platforms that have no stand-in.
@@ -28,13 +28,36 @@ pub const REASON: &str = "launches can be recorded on 64-bit Linux only: elsewhe
 
 #[cfg(weft_standin)]
 mod built {
+    use std::io;
+    use std::path::Path;
+
     pub(super) const LIBRARY: Option<&[u8]> =
         Some(include_bytes!(concat!(env!("OUT_DIR"), "/libcuda.so")));
+
+    /// Makes `folder/link` lead to the file beside it. A link and no copy: a program that is linked with the driver and loads it by its
+    /// other name as well has to get one device, not two.
+    pub(super) fn link(file: &str, folder: &Path, link: &str) -> io::Result<()> {
+        let path = folder.join(link);
+        if std::fs::read_link(&path).is_ok_and(|present| present == Path::new(file)) {
+            return Ok(());
+        }
+        let fresh = tempfile::tempdir_in(folder)?;
+        let temporary = fresh.path().join(link);
+        std::os::unix::fs::symlink(file, &temporary)?;
+        std::fs::rename(temporary, path)
+    }
 }
 
 #[cfg(not(weft_standin))]
 mod built {
+    use std::io;
+    use std::path::Path;
+
     pub(super) const LIBRARY: Option<&[u8]> = None;
+
+    pub(super) fn link(_file: &str, _folder: &Path, _link: &str) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Writes the library into a folder, which is made if it is missing, under both of its [`NAMES`]. A library that is there is replaced
@@ -45,15 +68,12 @@ mod built {
 pub fn install(folder: &Path) -> io::Result<()> {
     let library = LIBRARY.ok_or_else(|| io::Error::new(io::ErrorKind::Unsupported, REASON))?;
     std::fs::create_dir_all(folder)?;
-    for name in NAMES {
-        let path = folder.join(name);
-        // Programs might be loading it: the same bytes are left alone.
-        if std::fs::read(&path).is_ok_and(|present| present == library) {
-            continue;
-        }
-        let mut file = tempfile::NamedTempFile::new_in(folder)?;
-        file.write_all(library)?;
-        file.persist(path)?;
+    let [file, link] = NAMES;
+    let path = folder.join(file);
+    if !std::fs::read(&path).is_ok_and(|present| present == library) {
+        let mut fresh = tempfile::NamedTempFile::new_in(folder)?;
+        fresh.write_all(library)?;
+        fresh.persist(&path)?;
     }
-    Ok(())
+    built::link(file, folder, link)
 }

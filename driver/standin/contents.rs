@@ -3,18 +3,10 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
+use crate::allocation::{Allocation, Contents, Snapshot};
 use crate::hash;
-use crate::memory::{Allocation, Memory, Snapshot};
+use crate::memory::Memory;
 use crate::record::Record;
-
-/// What is known of an allocation at a launch.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Contents {
-    /// Name of the file; `None` if nothing is known or the allocation is too large.
-    pub(crate) name: Option<String>,
-    /// Known words that point into live allocations: offset and address.
-    pub(crate) pointers: Vec<(u64, u64)>,
-}
 
 /// Bytes of a line of a file.
 const LINE: usize = 32;

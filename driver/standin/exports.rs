@@ -1,5 +1,8 @@
 //! The table of exported functions: how a line of it becomes a symbol of the library and an answer of `cuGetProcAddress`.
 
+/// The version of CUDA that the stand-in implements.
+pub(crate) const VERSION: i32 = 13000;
+
 /// The address of a function.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Address(pub(crate) *const ());

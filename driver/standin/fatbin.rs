@@ -84,3 +84,82 @@ pub(crate) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
 fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{HEADER, length, ptx};
+
+    /// An entry of 80 bytes of header, as `fatbinary` writes it: kind, version, sizes, device, flags.
+    fn entry(
+        kind: u16,
+        device: u32,
+        flags: u64,
+        payload: &[u8],
+        stored: u32,
+        size: u64,
+    ) -> Vec<u8> {
+        let padded = payload.len().next_multiple_of(8);
+        let mut bytes = Vec::new();
+        bytes.extend(kind.to_le_bytes());
+        bytes.extend([1, 1]);
+        bytes.extend(80_u32.to_le_bytes());
+        bytes.extend((padded as u64).to_le_bytes());
+        bytes.extend(stored.to_le_bytes());
+        bytes.extend(64_u32.to_le_bytes());
+        bytes.extend([0, 0, 9, 0]);
+        bytes.extend(device.to_le_bytes());
+        bytes.extend([0; 8]);
+        bytes.extend(flags.to_le_bytes());
+        bytes.extend([0; 8]);
+        bytes.extend(size.to_le_bytes());
+        bytes.resize(80, 0);
+        bytes.extend(payload);
+        bytes.resize(80 + padded, 0);
+        bytes
+    }
+
+    fn container(entries: &[Vec<u8>]) -> Vec<u8> {
+        let body = entries.concat();
+        let mut bytes = vec![0x50, 0xed, 0x55, 0xba, 1, 0, 16, 0];
+        bytes.extend((body.len() as u64).to_le_bytes());
+        bytes.extend(body);
+        bytes
+    }
+
+    const PLAIN: u64 = 0x11;
+
+    #[test]
+    fn the_ptx_of_the_newest_device_is_taken() {
+        let code = entry(2, 90, PLAIN, b"\x7fELF", 0, 0);
+        let old = entry(1, 80, PLAIN, b".version 8.0 // old", 0, 0);
+        let new = entry(1, 90, PLAIN, b".version 9.0 // new", 0, 0);
+        for order in [[code.clone(), new.clone(), old.clone()], [old, code, new]] {
+            let bytes = container(&order);
+            assert_eq!(length(&bytes[..HEADER]), Some(bytes.len()));
+            assert_eq!(ptx(&bytes).unwrap(), b".version 9.0 // new");
+        }
+    }
+
+    #[test]
+    fn compressed_ptx_is_read_and_what_cannot_be_is_said() {
+        // "ab" and six bytes from two back make "abababab".
+        let block = b"\x22ab\x02\x00\x00";
+        let compressed = entry(1, 90, PLAIN | 0x2000, block, 6, 8);
+        assert_eq!(ptx(&container(&[compressed])).unwrap(), b"abababab");
+        let damaged = entry(1, 90, PLAIN | 0x2000, block, 6, 9);
+        assert!(ptx(&container(&[damaged])).unwrap_err().contains("damaged"));
+        let zstd = entry(1, 90, PLAIN | 0x8000, b"\x28\xb5\x2f\xfd", 4, 100);
+        assert!(ptx(&container(&[zstd])).unwrap_err().contains("zstd"));
+        let code = entry(2, 90, PLAIN, b"\x7fELF", 0, 0);
+        assert!(ptx(&container(&[code])).unwrap_err().contains("machine code"));
+    }
+
+    #[test]
+    fn damaged_containers_are_refused() {
+        let whole = container(&[entry(1, 90, PLAIN, b".version 9.0", 0, 0)]);
+        assert_eq!(length(b"\x50\xed\x55\xba"), None);
+        for end in 0..whole.len() - 4 {
+            assert!(ptx(&whole[..end]).is_err(), "{end}");
+        }
+    }
+}

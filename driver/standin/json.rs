@@ -80,6 +80,17 @@ impl Json {
         let _ = write!(self.text, "[{},{},{}]", value[0], value[1], value[2]);
     }
 
+    /// Adds a member whose value is a list of numbers.
+    pub(crate) fn numbers(&mut self, key: &str, values: &[u64]) {
+        self.key(key);
+        self.braces('[', ']', |list| {
+            for value in values {
+                list.comma();
+                let _ = write!(list.text, "{value}");
+            }
+        });
+    }
+
     /// Adds a member whose value is a list of texts.
     pub(crate) fn texts<T: AsRef<str>>(&mut self, key: &str, values: impl IntoIterator<Item = T>) {
         self.key(key);

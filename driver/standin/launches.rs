@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::Arc;
 
-use crate::contents::{self, Contents};
+use crate::allocation::{Contents, Passed, Reach};
+use crate::contents;
 use crate::json::Json;
 use crate::limits::Configuration;
-use crate::memory::{Memory, Passed, Reach};
+use crate::memory::Memory;
 use crate::modules::Kernel;
 use crate::record::Record;
 use crate::state::State;
@@ -27,8 +28,13 @@ struct Pointer {
     offset: u64,
 }
 
-/// An argument as it is written: its bytes, and the pointers within them.
-type Argument = (String, Vec<Pointer>);
+/// An argument as it is written.
+struct Argument {
+    bytes: String,
+    pointers: Vec<Pointer>,
+    /// Where pointers to freed memory are.
+    freed: Vec<u64>,
+}
 
 impl Numbering<'_> {
     fn number(&mut self, base: u64) -> usize {
@@ -45,21 +51,25 @@ impl Numbering<'_> {
 
     /// Returns the pointers within an argument, and the argument with zeros in their places.
     fn argument(&mut self, bytes: &[u8]) -> Argument {
-        let (mut plain, mut pointers) = (bytes.to_vec(), Vec::new());
-        for (index, word) in bytes.chunks_exact(8).enumerate() {
+        let (mut plain, mut pointers, mut freed) = (bytes.to_vec(), Vec::new(), Vec::new());
+        for (word, at) in bytes.chunks_exact(8).zip((0..).step_by(8)) {
             let address = word.first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
-            if self.memory.might_be_address(address)
-                && let Some(pointer) = self.pointer(index as u64 * 8, address)
-            {
-                plain[index * 8..index * 8 + 8].fill(0);
-                pointers.push(pointer);
+            if !self.memory.might_be_address(address) {
+                continue;
             }
+            match self.pointer(at, address) {
+                Some(pointer) => pointers.push(pointer),
+                None if self.memory.is_freed(address) => freed.push(at),
+                None => continue,
+            }
+            let at = usize::try_from(at).unwrap_or(0);
+            plain[at..at + 8].fill(0);
         }
-        let text = plain.iter().fold(String::new(), |mut text, byte| {
+        let bytes = plain.iter().fold(String::new(), |mut text, byte| {
             let _ = write!(text, "{byte:02x}");
             text
         });
-        (text, pointers)
+        Argument { bytes, pointers, freed }
     }
 
     /// Numbers all that the contents of numbered allocations point to, from number `first` on.
@@ -128,9 +138,12 @@ pub(crate) fn record(
 
 fn write_arguments(json: &mut Json, values: Option<&[Argument]>, reason: Option<&str>) {
     if let Some(values) = values {
-        json.objects("args", values, |json, (bytes, pointers)| {
-            json.text("bytes", bytes);
-            json.objects("pointers", pointers, write_pointer);
+        json.objects("args", values, |json, argument| {
+            json.text("bytes", &argument.bytes);
+            json.objects("pointers", &argument.pointers, write_pointer);
+            if !argument.freed.is_empty() {
+                json.numbers("freed", &argument.freed);
+            }
         });
     } else {
         json.null("args");
@@ -188,8 +201,8 @@ fn reached(
     let Some(values) = values else {
         return numbering.memory.all().map(|(base, _)| (base, Reach::Unknown)).collect();
     };
-    let arguments = values.iter().zip(0..).flat_map(|((_, pointers), index)| {
-        pointers.iter().map(move |pointer| (pointer.allocation, Reach::Argument(index)))
+    let arguments = values.iter().zip(0..).flat_map(|(argument, index)| {
+        argument.pointers.iter().map(move |pointer| (pointer.allocation, Reach::Argument(index)))
     });
     let globals = globals.iter().map(|(name, number)| (*number, Reach::Variable(name.clone())));
     let (mut waiting, mut found): (Vec<_>, BTreeSet<_>) =

@@ -10,10 +10,11 @@
 //! |---|---|
 //! | facts | `status`, `foreign`, `hash`, `json`, `ranges` |
 //! | what programs hand in | `scanner`, `signature`, `lz4`, `fatbin` |
-//! | the state of the device | `device`, `pages`, `memory`, `modules`, `contexts`, `streams`, `pools` |
-//! | the record | `record`, `contents`, `limits`, `arguments`, `launches` |
-//! | one locked state, and calls | `state`, `call`, `exports` |
-//! | the driver interface | `interface/` (a file a chapter of the manual), `entry` |
+//! | the state of the device | `device`, `pages`, `allocation`, `memory`, `contexts`, `streams`, `pools` |
+//! | the record | `record`, `contents` |
+//! | modules and the one locked state | `modules`, `exports`, `state`, `call` |
+//! | launches | `limits`, `arguments`, `launches` |
+//! | the driver interface | `interface/` (a file a chapter of the manual) |
 //!
 //! The library is compiled by `rustc` alone, without a package manager, so it uses nothing but `std`. It is the only part of the project
 //! with `unsafe` code; each block says why it is sound.
@@ -26,12 +27,12 @@
 mod status;
 #[macro_use]
 mod exports;
+mod allocation;
 mod arguments;
 mod call;
 mod contents;
 mod contexts;
 mod device;
-mod entry;
 mod fatbin;
 mod foreign;
 mod hash;

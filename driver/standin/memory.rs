@@ -1,90 +1,13 @@
 //! The allocations of a process: what is live, which of its bytes are known, and what kernels might have changed.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
-use crate::contents::Contents;
+use crate::allocation::{Allocation, Kind};
 use crate::device;
 use crate::foreign::Host;
 use crate::pages::{self, Pages};
 use crate::ranges::Ranges;
 use crate::status::{Answer, Refusal, Status, refuse};
-
-/// Whose memory it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// Of the device alone.
-    Device,
-    /// A variable of a module.
-    Variable,
-    /// Of both; the host reads and writes it without a call.
-    Managed,
-    /// The host's, pinned.
-    Pinned,
-    /// The host's own, made known to the device.
-    Registered,
-}
-
-impl Kind {
-    /// Returns whether the host uses the memory without calls, so that what is there is always known.
-    pub(crate) fn is_hosts(self) -> bool {
-        matches!(self, Kind::Managed | Kind::Pinned | Kind::Registered)
-    }
-}
-
-/// By what an allocation was within reach of a kernel.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Reach {
-    /// A parameter.
-    Argument(u32),
-    /// A variable of the module.
-    Variable(String),
-    /// The arguments of the launch are not known.
-    Unknown,
-}
-
-/// A kernel that might have stored into an allocation.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Passed {
-    /// Name of the module; `None` if none is kept.
-    pub(crate) module: Option<String>,
-    /// Name of the kernel.
-    pub(crate) kernel: String,
-    /// How it reached the allocation.
-    pub(crate) reach: Reach,
-}
-
-/// Contents as they were written last, with what they depend on.
-#[derive(Debug, Clone)]
-pub(crate) struct Snapshot {
-    /// The allocation's `version`.
-    pub(crate) version: u64,
-    /// The memory's `generation`, if addresses are among the contents.
-    pub(crate) generation: Option<u64>,
-    /// What was written.
-    pub(crate) contents: Arc<Contents>,
-}
-
-/// A live allocation.
-#[derive(Debug, Clone)]
-pub(crate) struct Allocation {
-    /// Its bytes.
-    pub(crate) size: u64,
-    /// Whose it is.
-    pub(crate) kind: Kind,
-    /// Flags of the call that made it.
-    pub(crate) flags: u32,
-    /// Offsets of bytes that the host copied in or set.
-    pub(crate) known: Ranges,
-    /// Counts the calls that changed it.
-    pub(crate) version: u64,
-    /// Kernels that might have stored into it since the host overwrote all of it.
-    pub(crate) passed: BTreeSet<Passed>,
-    /// What was written of it last.
-    pub(crate) snapshot: Option<Snapshot>,
-    /// Its number, in the order of allocation.
-    pub(crate) number: u64,
-}
 
 /// All allocations.
 #[derive(Debug, Default)]
@@ -196,12 +119,17 @@ impl Memory {
             }
             _ => {}
         }
-        let freed = self.freed.range(..=address).next_back();
-        if freed.is_some_and(|(_, end)| address < *end) {
+        if self.is_freed(address) {
             format!("{verb} memory that was freed before")
         } else {
             format!("{verb} an address that is in no allocation")
         }
+    }
+
+    /// Returns whether an address is in memory that was freed.
+    pub(crate) fn is_freed(&self, address: u64) -> bool {
+        let freed = self.freed.range(..=address).next_back();
+        freed.is_some_and(|(_, end)| address < *end)
     }
 
     /// Returns the allocation that an address is in, or one past the end of, with its base.
@@ -242,21 +170,13 @@ impl Memory {
         count: u64,
         verb: &str,
     ) -> Result<(u64, u64), Refusal> {
-        let Some((base, own)) = self.inside(address) else {
-            let end = self.find(address).map(|(_, own)| own.size);
-            let reason = end.map_or_else(
-                || self.misuse(address, verb),
-                |size| {
-                    format!("{verb} {count} bytes from the end of an allocation of {size} bytes")
-                },
-            );
-            return Err(refuse(Status::InvalidValue, reason));
-        };
-        let offset = address - base;
-        if count > own.size - offset {
-            let size = own.size;
-            let reason =
-                format!("{verb} {count} bytes at offset {offset} of an allocation of {size} bytes");
+        let found = self.find(address);
+        let (base, own) =
+            found.ok_or_else(|| refuse(Status::InvalidValue, self.misuse(address, verb)))?;
+        let (offset, size) = (address - base, own.size);
+        if count > size - offset {
+            let end = offset.saturating_add(count);
+            let reason = format!("{verb} bytes {offset}..{end} of an allocation of {size} bytes");
             return Err(refuse(Status::InvalidValue, reason));
         }
         Ok((base, offset))
@@ -270,7 +190,7 @@ impl Memory {
         if from.is_null() {
             return Err(refuse(Status::InvalidValue, "copies from a null pointer of the host"));
         }
-        let (base, offset) = self.range(to, count, "copies in")?;
+        let (base, offset) = self.range(to, count, "copies to")?;
         Self::move_bytes(Host::at(to), from, count);
         self.overwritten(base, offset, count);
         Ok(())
@@ -284,7 +204,7 @@ impl Memory {
         if to.is_null() {
             return Err(refuse(Status::InvalidValue, "copies to a null pointer of the host"));
         }
-        let (base, _) = self.range(from, count, "copies out")?;
+        let (base, _) = self.range(from, count, "copies from")?;
         self.was_read_back |= self.allocations.get(&base).is_some_and(|own| !own.passed.is_empty());
         Self::move_bytes(to, Host::at(from), count);
         Ok(())
@@ -296,7 +216,7 @@ impl Memory {
         if count == 0 {
             return Ok(());
         }
-        let (source, start) = self.range(from, count, "copies")?;
+        let (source, start) = self.range(from, count, "copies from")?;
         let (target, offset) = self.range(to, count, "copies to")?;
         Self::move_bytes(Host::at(to), Host::at(from), count);
         let Some(own) = self.allocations.get(&source) else { return Ok(()) };

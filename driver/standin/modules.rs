@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::ffi::CString;
 use std::sync::Arc;
 
+use crate::allocation::Kind;
 use crate::fatbin;
 use crate::foreign::Host;
-use crate::memory::{Kind, Memory};
+use crate::memory::Memory;
 use crate::record::Record;
 use crate::signature::{self, Signature, Signatures};
 use crate::status::{Refusal, Status, refuse};

@@ -28,7 +28,8 @@
 //! - `launch`: `module` is `null` where the module is not kept. `cluster` is there if the launch states one.
 //!   - `args`: in the order of the kernel's parameters, their bytes as they were given (little-endian), in hexadecimal digits. `pointers` are
 //!     words of 8 bytes at `at`, a multiple of 8, that point into a live allocation or one past its end. In `bytes` they are zeros, so that a
-//!     record does not depend on addresses. `args` is `null` where the parameters are not known, with a `reason`.
+//!     record does not depend on addresses. `freed` lists where pointers to memory that was freed are, zeros in `bytes` too; absent where
+//!     there are none. `args` is `null` where the parameters are not known, with a `reason`.
 //!   - `allocations`: those that arguments and globals point into, numbered by first use in this launch, then those that known contents of these point
 //!     into. `contents` is absent if nothing is known or the allocation is larger than `WEFT_RECORD_CONTENTS` bytes (64 KiB). `pointers` are
 //!     those within its contents, absent where there are none.

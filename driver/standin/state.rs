@@ -1,6 +1,7 @@
 //! All that the stand-in knows, behind one lock.
 
 use std::cell::UnsafeCell;
+use std::collections::BTreeMap;
 use std::ffi::c_int;
 use std::process;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
@@ -30,8 +31,8 @@ pub(crate) struct State {
     pub(crate) pools: Pools,
     /// Modules and kernels.
     pub(crate) modules: Modules,
-    /// Texts that are being linked, by handle.
-    pub(crate) links: crate::interface::Links,
+    /// Texts that are being linked, by handle. Each ends with a NUL, and lives until its link is destroyed.
+    pub(crate) links: BTreeMap<u64, Vec<u8>>,
     /// The record.
     pub(crate) record: Record,
     handles: u64,
@@ -48,7 +49,7 @@ impl State {
             streams: Streams::default(),
             pools: Pools::default(),
             modules: Modules::default(),
-            links: crate::interface::Links::default(),
+            links: BTreeMap::new(),
             record: Record::from_environment(device),
             handles: 0x1000,
         }

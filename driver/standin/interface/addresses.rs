@@ -1,9 +1,9 @@
 //! Unified addressing: what is known of a pointer.
 
+use crate::allocation::Kind;
 use crate::call::{Call, Locked};
 use crate::contexts;
 use crate::foreign::{Host, In, Out};
-use crate::memory::Kind;
 use crate::status::{Answer, Refusal, Status, refuse};
 
 exports! {

@@ -1,9 +1,9 @@
 //! Memory: allocating, freeing, and asking about it.
 
+use crate::allocation::Kind;
 use crate::call::Call;
 use crate::device;
 use crate::foreign::{Host, Out};
-use crate::memory::Kind;
 use crate::status::{Answer, Status, refuse};
 
 exports! {
@@ -195,7 +195,7 @@ fn prefetch_location(
 /// Where managed memory lies makes no difference here.
 fn hint(call: &Call, address: u64, size: usize) -> Answer {
     let state = call.current()?;
-    let (base, _) = state.memory.range(address, size as u64, "advises")?;
+    let (base, _) = state.memory.range(address, size as u64, "advises on")?;
     let is_managed = state.memory.inside(base).is_some_and(|(_, own)| own.kind.is_hosts());
     if !is_managed {
         return Err(refuse(Status::InvalidValue, "advises memory that is not managed"));

@@ -2,8 +2,9 @@
 
 use crate::call::Call;
 use crate::contexts;
+use crate::exports::VERSION;
 use crate::foreign::{Host, Out};
-use crate::interface::{VERSION, devices};
+use crate::interface::devices;
 use crate::status::{Answer, Status, refuse};
 
 exports! {

@@ -3,8 +3,8 @@
 use std::process;
 
 use crate::call::Call;
+use crate::exports::VERSION;
 use crate::foreign::{Host, Out};
-use crate::interface::VERSION;
 use crate::status::{self, Answer, Status, refuse};
 
 exports! {

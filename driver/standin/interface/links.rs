@@ -1,7 +1,6 @@
 //! Linking of PTX at run time. The result is the text that was added: the stand-in compiles nothing, and what several texts
 //! make together is not one text.
 
-use std::collections::BTreeMap;
 use std::fs;
 
 use crate::call::Call;
@@ -22,9 +21,6 @@ exports! {
 /// Kinds of inputs (`CUjitInputType`).
 const PTX: u32 = 1;
 const FATBIN: u32 = 2;
-
-/// Texts that are being linked, by handle. Each ends with a NUL, and lives until its link is destroyed.
-pub(crate) type Links = BTreeMap<u64, Vec<u8>>;
 
 fn create(call: &Call, count: u32, options: In<u32>, values: In<Host>, link: Out<u64>) -> Answer {
     let mut state = call.current()?;

@@ -5,6 +5,7 @@ mod allocations;
 mod contexts;
 mod copies;
 mod devices;
+mod entry;
 mod errors;
 mod events;
 mod kernels;
@@ -18,12 +19,7 @@ mod pools;
 mod sets;
 mod streams;
 
-pub(crate) use links::Links;
-
 use crate::exports::Export;
-
-/// The version of CUDA that the stand-in implements.
-pub(crate) const VERSION: i32 = 13000;
 
 /// Returns all exported functions.
 pub(crate) fn exports() -> impl Iterator<Item = &'static Export> {
@@ -44,7 +40,7 @@ pub(crate) fn exports() -> impl Iterator<Item = &'static Export> {
         pools::EXPORTS,
         sets::EXPORTS,
         streams::EXPORTS,
-        crate::entry::EXPORTS,
+        entry::EXPORTS,
         missing::EXPORTS,
     ];
     chapters.into_iter().flatten()

@@ -1,9 +1,9 @@
 //! `cuGetProcAddress`: functions by name and version (manual, "Driver Entry Point Access").
 
 use crate::call::Call;
-use crate::exports::{Address, Export};
+use crate::exports::{Address, Export, VERSION};
 use crate::foreign::{Host, Out, Text};
-use crate::interface::{self, VERSION};
+use crate::interface;
 use crate::status::{Answer, Refusal, Status, refuse};
 
 exports! {
