@@ -4,7 +4,7 @@
 //! documented by NVIDIA; it was read from files that nvcc 13.0 and `fatbinary` write with each of their `--compress-mode`s. What is not
 //! understood is named as a reason.
 
-use crate::lz4;
+use crate::{lz4, zstd};
 
 /// First word of a container.
 pub(crate) const MAGIC: u32 = 0xba55_ed50;
@@ -58,13 +58,17 @@ fn text(entry: &[u8], head: usize, end: usize) -> Result<Vec<u8>, String> {
     let flags = u64_at(entry, 40).ok_or(cut)?;
     let size = u64_at(entry, 56).and_then(|size| usize::try_from(size).ok()).ok_or(cut)?;
     let stored = u32_at(entry, 16).and_then(|size| usize::try_from(size).ok()).ok_or(cut)?;
-    let mut text = if flags & FLAG_ZSTD != 0 {
-        return Err("its PTX is compressed with zstd".to_owned());
-    } else if flags & FLAG_LZ4 != 0 {
-        let block = payload.get(..stored).ok_or(cut)?;
-        lz4::decompress(block, size).ok_or("its compressed PTX is damaged")?
-    } else {
-        payload.to_vec()
+    let decompress = match (flags & FLAG_ZSTD != 0, flags & FLAG_LZ4 != 0) {
+        (true, _) => Some(zstd::decompress as fn(&[u8], usize) -> Option<Vec<u8>>),
+        (false, true) => Some(lz4::decompress as _),
+        (false, false) => None,
+    };
+    let mut text = match decompress {
+        Some(decompress) => {
+            let block = payload.get(..stored).ok_or(cut)?;
+            decompress(block, size).ok_or("its compressed PTX is damaged")?
+        }
+        None => payload.to_vec(),
     };
     // Entries are padded with NULs.
     let length = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
@@ -148,8 +152,10 @@ mod tests {
         assert_eq!(ptx(&container(&[compressed])).unwrap(), b"abababab");
         let damaged = entry(1, 90, PLAIN | 0x2000, block, 6, 9);
         assert!(ptx(&container(&[damaged])).unwrap_err().contains("damaged"));
-        let zstd = entry(1, 90, PLAIN | 0x8000, b"\x28\xb5\x2f\xfd", 4, 100);
-        assert!(ptx(&container(&[zstd])).unwrap_err().contains("zstd"));
+        // A frame of one last block of three bytes as they are.
+        let frame = b"\x28\xb5\x2f\xfd\x20\x03\x19\0\0abc";
+        let zstd = entry(1, 90, PLAIN | 0x8000, frame, 12, 3);
+        assert_eq!(ptx(&container(&[zstd])).unwrap(), b"abc");
         let code = entry(2, 90, PLAIN, b"\x7fELF", 0, 0);
         assert!(ptx(&container(&[code])).unwrap_err().contains("machine code"));
     }

@@ -9,7 +9,7 @@
 //! | room | modules |
 //! |---|---|
 //! | facts | `status`, `foreign`, `hash`, `json`, `ranges` |
-//! | what programs hand in | `scanner`, `signature`, `lz4`, `fatbin` |
+//! | what programs hand in | `scanner`, `signature`, `lz4`, `zstd/`, `fatbin` |
 //! | the state of the device | `device`, `pages`, `allocation`, `memory`, `contexts`, `streams`, `pools` |
 //! | the record | `record`, `contents` |
 //! | modules and the one locked state | `modules`, `exports`, `state`, `call` |
@@ -51,3 +51,4 @@ mod scanner;
 mod signature;
 mod state;
 mod streams;
+mod zstd;
