@@ -1,0 +1,47 @@
+//! Compiles the stand-in with the compiler that compiles this package, for the target of this package, and leaves it in the output
+//! folder. It is a library of its own: no package manager, no dependencies, always optimised.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::{env, error};
+
+fn main() -> Result<(), Box<dyn error::Error>> {
+    println!("cargo::rerun-if-changed=standin");
+    println!("cargo::rustc-check-cfg=cfg(weft_standin)");
+    if env::var("CARGO_CFG_TARGET_OS")? != "linux"
+        || env::var("CARGO_CFG_TARGET_POINTER_WIDTH")? != "64"
+    {
+        return Ok(());
+    }
+    let out = PathBuf::from(env::var("OUT_DIR")?).join("libcuda.so");
+    let mut compiler = Command::new(env::var("RUSTC")?);
+    compiler
+        .args(["--edition", "2024", "--crate-type", "cdylib", "--crate-name", "cuda"])
+        .args([
+            "-C",
+            "opt-level=2",
+            "-C",
+            "codegen-units=1",
+            "-C",
+            "strip=symbols",
+            "--cap-lints",
+            "allow",
+        ])
+        // Programs look for either name; what is linked to it asks for this one.
+        .args(["-C", "link-arg=-Wl,-soname,libcuda.so.1"])
+        .args(["--target", &env::var("TARGET")?])
+        .arg("-o")
+        .arg(&out)
+        .arg("standin/lib.rs");
+    // Cross compiling needs the linker that cargo is configured with.
+    if let Ok(linker) = env::var("RUSTC_LINKER") {
+        compiler.arg("-C").arg(format!("linker={linker}"));
+    }
+    let output = compiler.output()?;
+    if !output.status.success() {
+        let errors = String::from_utf8_lossy(&output.stderr);
+        return Err(format!("the stand-in for the CUDA driver does not compile:\n{errors}").into());
+    }
+    println!("cargo::rustc-cfg=weft_standin");
+    Ok(())
+}
