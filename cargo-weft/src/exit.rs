@@ -14,6 +14,7 @@ use crate::files::RequestError;
 use crate::graph::GraphError;
 use crate::init::InitError;
 use crate::manual::ManualError;
+use crate::record::RecordingError;
 use crate::repair::WriteError;
 use crate::select::SelectError;
 use crate::solver::SolverError;
@@ -75,6 +76,8 @@ pub(crate) enum Failure {
     Capture(#[from] CaptureError),
     #[error(transparent)]
     Record(#[from] RecordError),
+    #[error(transparent)]
+    Recording(#[from] RecordingError),
     #[error(
         "nothing is written for package `{name}`: its folder is cargo's copy of {source_of_it}"
     )]
@@ -129,6 +132,7 @@ impl Failure {
             | Self::Compile(_)
             | Self::Capture(_)
             | Self::Record(_)
+            | Self::Recording(_)
             | Self::Foreign { .. }
             | Self::Plan(_)
             | Self::Baseline(_)

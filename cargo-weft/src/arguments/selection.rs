@@ -51,6 +51,20 @@ pub(crate) struct BuildFlags {
     pub(crate) jobs: Option<NonZeroUsize>,
 }
 
+impl Selection {
+    /// Returns the selection of a workspace as it is without flags.
+    pub(super) fn of_workspace(
+        manifest: clap_cargo::Manifest,
+        target_dir: Option<PathBuf>,
+    ) -> Self {
+        Self {
+            manifest,
+            build: BuildFlags { target_dir, ..BuildFlags::default() },
+            ..Self::default()
+        }
+    }
+}
+
 impl BuildFlags {
     /// Returns the flags in the form that cargo takes, without the target directory.
     pub(crate) fn flags(&self) -> Vec<String> {
