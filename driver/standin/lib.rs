@@ -12,7 +12,7 @@
 //! | what programs hand in | `scanner`, `signature`, `lz4`, `zstd/`, `fatbin` |
 //! | the state of the device | `device`, `pages`, `allocation`, `memory`, `contexts`, `streams`, `pools` |
 //! | the record | `record`, `contents` |
-//! | modules and the one locked state | `modules`, `exports`, `state`, `call` |
+//! | modules and the one locked state | `modules`, `state`, `call`, `exports` |
 //! | launches | `limits`, `arguments`, `launches` |
 //! | the driver interface | `interface/` (a file a chapter of the manual) |
 //!
