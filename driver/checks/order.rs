@@ -16,13 +16,17 @@ fn modules(root: &str) -> Vec<&str> {
 }
 
 fn is_name(name: &str) -> bool {
-    name.len() > 2 && name.chars().all(|letter| letter.is_ascii_lowercase())
+    name.len() > 2 && name.chars().all(is_letter)
+}
+
+fn is_letter(letter: char) -> bool {
+    letter.is_ascii_lowercase() || letter.is_ascii_digit()
 }
 
 fn imports(text: &str) -> impl Iterator<Item = &str> {
     let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
     code.flat_map(|line| line.match_indices("crate::").map(|(at, path)| &line[at + path.len()..]))
-        .map(|rest| rest.split(|letter: char| !letter.is_ascii_lowercase()).next().unwrap_or(""))
+        .map(|rest| rest.split(|letter| !is_letter(letter)).next().unwrap_or(""))
         .filter(|name| !name.is_empty())
 }
 
