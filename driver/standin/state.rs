@@ -8,6 +8,7 @@ use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use crate::contexts::Contexts;
 use crate::device::Device;
+use crate::graphs::Graphs;
 use crate::memory::Memory;
 use crate::modules::Modules;
 use crate::pools::Pools;
@@ -27,6 +28,8 @@ pub(crate) struct State {
     pub(crate) contexts: Contexts,
     /// Streams and events.
     pub(crate) streams: Streams,
+    /// Captures and graphs.
+    pub(crate) graphs: Graphs,
     /// Memory pools.
     pub(crate) pools: Pools,
     /// Modules and kernels.
@@ -47,6 +50,7 @@ impl State {
             memory: Memory::default(),
             contexts: Contexts::default(),
             streams: Streams::default(),
+            graphs: Graphs::default(),
             pools: Pools::default(),
             modules: Modules::default(),
             links: BTreeMap::new(),

@@ -198,6 +198,23 @@ fn clusters_and_cooperative_launches_are_recorded() {
 }
 
 #[test]
+fn graphs_launch_what_was_captured() {
+    let recorded = record("graphs");
+    let lines = recorded.lines();
+    let lines: Vec<serde_json::Value> =
+        lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let launches: Vec<_> = lines.iter().filter(|line| line["record"] == "launch").collect();
+    // The launch outside of the graph comes first. The graph sets `p` each time, so that its first launch is the same in both; of
+    // `q` nothing is known.
+    let grids: Vec<_> = launches.iter().map(|launch| launch["grid"][0].as_u64().unwrap()).collect();
+    assert_eq!(grids, [3, 1, 2]);
+    let known = format!("{}\n", "07000000".repeat(2));
+    assert_eq!(launches[1]["allocations"][0]["contents"], name_of(known.as_bytes()));
+    assert_eq!(launches[1]["allocations"][0]["passed"], serde_json::Value::Null);
+    assert_eq!(launches[2]["allocations"][0]["contents"], serde_json::Value::Null);
+}
+
+#[test]
 fn memory_of_the_host_is_recorded_as_it_is_at_the_launch() {
     let recorded = record("hosts_memory");
     let own = format!("{}\n", "05".repeat(16));

@@ -101,6 +101,44 @@ static void streams(void) {
     GIVES(INVALID_HANDLE, cuLaunchKernel(kernel("none"), 1, 1, 1, 32, 1, 1, 0, stream, 0, 0));
 }
 
+/* Nothing is done while a stream is captured; the graph does it at each launch, with the arguments of the capture. */
+static void graphs(void) {
+    Handle stream, second, event, graph, executable;
+    int status = 0, data = 41;
+    unsigned back[2] = {9, 9};
+    start();
+    OK(cuStreamCreate(&stream, 1));
+    OK(cuStreamCreate(&second, 1));
+    OK(cuEventCreate(&event, 2));
+    Pointer p = allocate(8), q = allocate(8), argument = p;
+    GIVES(900, cuStreamBeginCapture_v2(0, 0));
+    GIVES(401, cuStreamEndCapture(stream, &graph));
+    OK(cuStreamBeginCapture_v2(stream, 0));
+    OK(cuStreamIsCapturing(stream, &status));
+    HOLDS(status == 1);
+    OK(cuMemsetD32Async(p, 7, 2, stream));
+    OK(cuLaunchKernel(kernel("two"), 1, 1, 1, 32, 1, 1, 0, stream, (void *[]){&argument, &argument}, 0));
+    argument = q;
+    /* A second stream joins by an event. */
+    OK(cuEventRecord(event, stream));
+    OK(cuStreamWaitEvent(second, event, 0));
+    OK(cuLaunchKernel(kernel("two"), 2, 1, 1, 32, 1, 1, 0, second, (void *[]){&argument, &argument}, 0));
+    OK(cuLaunchHostFunc(second, host_function, &data));
+    OK(cuMemcpyDtoHAsync_v2(back, p, 8, stream));
+    GIVES(900, cuStreamSynchronize(stream));
+    GIVES(903, cuStreamEndCapture(second, &graph));
+    OK(cuStreamEndCapture(stream, &graph));
+    HOLDS(called == 0 && back[0] == 9);
+    OK(cuGraphInstantiateWithFlags(&executable, graph, 0));
+    OK(cuGraphDestroy(graph));
+    OK(cuLaunchKernel(kernel("none"), 3, 1, 1, 32, 1, 1, 0, stream, 0, 0));
+    OK(cuGraphLaunch(executable, stream));
+    HOLDS(called == 42 && back[0] == 7 && back[1] == 7);
+    OK(cuGraphLaunch(executable, stream));
+    OK(cuGraphExecDestroy(executable));
+    GIVES(INVALID_VALUE, cuGraphLaunch(executable, stream));
+}
+
 /* Memory that the host uses without calls. */
 static void hosts_memory(void) {
     static unsigned char own[16];

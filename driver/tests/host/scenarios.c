@@ -386,7 +386,7 @@ static const struct {
     {"past_the_end", past_the_end}, {"sizes", sizes}, {"buffer", buffer}, {"contents", contents},
     {"globals", globals}, {"clusters", clusters}, {"abortion", abortion}, {"forks", forks},
     {"threads", threads}, {"entries", entries}, {"order", order}, {"queries", queries},
-    {"streams", streams}, {"hosts_memory", hosts_memory}, {"libraries", libraries}, {"rows", rows},
+    {"streams", streams}, {"hosts_memory", hosts_memory}, {"libraries", libraries}, {"rows", rows}, {"graphs", graphs},
 };
 
 int main(int count, char **arguments) {
