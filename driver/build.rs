@@ -8,9 +8,9 @@ use std::{env, error};
 fn main() -> Result<(), Box<dyn error::Error>> {
     println!("cargo::rerun-if-changed=standin");
     println!("cargo::rustc-check-cfg=cfg(weft_standin)");
-    if env::var("CARGO_CFG_TARGET_OS")? != "linux"
-        || env::var("CARGO_CFG_TARGET_POINTER_WIDTH")? != "64"
-    {
+    let target = |name: &str| env::var(format!("CARGO_CFG_TARGET_{name}"));
+    // With musl, a library would bring a second standard library of C into the programs.
+    if target("OS")? != "linux" || target("POINTER_WIDTH")? != "64" || target("ENV")? != "gnu" {
         return Ok(());
     }
     let out = PathBuf::from(env::var("OUT_DIR")?).join("libcuda.so");

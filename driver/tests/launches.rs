@@ -1,6 +1,6 @@
 //! What host programs launch, against lines that were written by hand from the documentation of the record.
 
-#![cfg(target_os = "linux")]
+#![cfg(all(target_os = "linux", target_env = "gnu"))]
 
 mod recorder;
 
@@ -193,6 +193,18 @@ fn clusters_and_cooperative_launches_are_recorded() {
             r#"{"record":"launch","kernel":"none","module":"$module","grid":[5,1,1],"block":[128,1,1],"shared":256,"cooperative":true,"args":[],"allocations":[]}"#,
             r#"{"record":"launch","kernel":"none","module":"$module","grid":[264,1,1],"block":[1024,1,1],"shared":0,"cooperative":true,"args":[],"allocations":[]}"#,
             r#"{"record":"invalid","function":"cuLaunchCooperativeKernel","error":"CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE","kernel":"none","reason":"a cooperative launch of 265 blocks, of at most 264 that run at once"}"#,
+        ],
+    );
+}
+
+#[test]
+fn fat_binaries_are_read_and_machine_code_is_noted() {
+    record("fat_binary").assert_lines(
+        &[],
+        &[
+            r#"{"record":"launch","kernel":"none","module":"$module","grid":[1,1,1],"block":[32,1,1],"shared":0,"cooperative":false,"args":[],"allocations":[]}"#,
+            r#"{"record":"launch","kernel":"none","module":"$module","grid":[2,1,1],"block":[32,1,1],"shared":0,"cooperative":false,"args":[],"allocations":[]}"#,
+            r#"{"record":"launch","kernel":"any","module":null,"grid":[3,1,1],"block":[32,1,1],"shared":0,"cooperative":false,"args":null,"reason":"it holds machine code alone","allocations":[]}"#,
         ],
     );
 }

@@ -190,6 +190,51 @@ static void libraries(void) {
     GIVES(301, cuModuleLoad(&linked, "/nonexistent/file.ptx"));
 }
 
+static void put(unsigned char *at, uint64_t value, int bytes) {
+    for (int i = 0; i < bytes; i++) at[i] = (unsigned char)(value >> (8 * i));
+}
+
+/* A fat binary with PTX as it is, by its address and by the structure that compiled programs have. */
+static void fat_binary(void) {
+    static unsigned char bytes[16 + 80 + 2048];
+    struct {
+        uint32_t magic, version;
+        void *data, *unused;
+    } wrapper = {0x466243b1, 1, bytes, 0};
+    Handle fat, found;
+    size_t size = (strlen(PTX) + 7) / 8 * 8;
+    start();
+    HOLDS(size <= 2048);
+    put(bytes, 0xba55ed50, 4);
+    put(bytes + 4, 1, 2);
+    put(bytes + 6, 16, 2);
+    put(bytes + 8, 80 + size, 8);
+    put(bytes + 16, 1, 2);
+    put(bytes + 20, 80, 4);
+    put(bytes + 24, size, 8);
+    put(bytes + 44, 90, 4);
+    memcpy(bytes + 96, PTX, strlen(PTX));
+    OK(cuModuleLoadData(&fat, bytes));
+    OK(cuModuleGetFunction(&found, fat, "none"));
+    OK(cuLaunchKernel(found, 1, 1, 1, 32, 1, 1, 0, 0, 0, 0));
+    OK(cuModuleLoadData(&fat, &wrapper));
+    OK(cuModuleGetFunction(&found, fat, "none"));
+    OK(cuLaunchKernel(found, 2, 1, 1, 32, 1, 1, 0, 0, 0, 0));
+    /* Machine code: nothing is known of its kernels. */
+    put(bytes + 16, 2, 2);
+    OK(cuModuleLoadData(&fat, bytes));
+    OK(cuModuleGetFunction(&found, fat, "any"));
+    OK(cuLaunchKernel(found, 3, 1, 1, 32, 1, 1, 0, 0, 0, 0));
+}
+
+/* As on a full disk: no file can grow. */
+static void full_disk(void) {
+    struct rlimit none = {0, 0};
+    signal(SIGXFSZ, SIG_IGN);
+    HOLDS(setrlimit(RLIMIT_FSIZE, &none) == 0);
+    vector_add();
+}
+
 /* Rows of three bytes of a picture whose rows are four bytes apart on the host and eight on the device. */
 static void rows(void) {
     unsigned char picture[8] = {1, 2, 3, 0, 4, 5, 6, 0}, back[6] = {0};
