@@ -17,18 +17,12 @@ fn main() -> Result<(), Box<dyn error::Error>> {
     let mut compiler = Command::new(env::var("RUSTC")?);
     compiler
         .args(["--edition", "2024", "--crate-type", "cdylib", "--crate-name", "cuda"])
-        .args([
-            "-C",
-            "opt-level=2",
-            "-C",
-            "codegen-units=1",
-            "-C",
-            "strip=symbols",
-            "--cap-lints",
-            "allow",
-        ])
+        .args(["-C", "opt-level=2", "-C", "codegen-units=1", "-C", "strip=symbols"])
+        .args(["--cap-lints", "allow"])
         // Programs look for either name; what is linked to it asks for this one.
         .args(["-C", "link-arg=-Wl,-soname,libcuda.so.1"])
+        // Its functions are called when the process forks and while it ends, so that it must not be unloaded.
+        .args(["-C", "link-arg=-Wl,-z,nodelete"])
         .args(["--target", &env::var("TARGET")?])
         .arg("-o")
         .arg(&out)

@@ -73,8 +73,8 @@ impl State {
 
 /// The one state of the process.
 static STATE: LazyLock<Mutex<State>> = LazyLock::new(|| {
-    // SAFETY: the functions are of this library, which is never unloaded once it has thread-local values with destructors;
-    // registering has no other condition. If it fails, only a fork beside a call of another thread is affected.
+    // SAFETY: the functions are of this library, which is linked so that it is never unloaded; registering has no other condition. If
+    // it fails, only a fork beside a call of another thread is affected.
     unsafe { pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork)) };
     Mutex::new(State::new())
 });

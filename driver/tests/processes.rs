@@ -29,6 +29,13 @@ fn a_process_that_aborts_loses_nothing() {
 }
 
 #[test]
+fn a_process_can_use_the_driver_while_it_ends() {
+    let recorded = record("ending");
+    let lines = recorded.lines();
+    assert!(!lines.iter().any(|line| line.contains("invalid")), "{lines:?}");
+}
+
+#[test]
 fn forked_processes_have_files_of_their_own() {
     let recorded = record("forks");
     let mut processes: Vec<_> = recorded.processes().into_values().collect();

@@ -227,6 +227,17 @@ static void fat_binary(void) {
     OK(cuLaunchKernel(found, 3, 1, 1, 32, 1, 1, 0, 0, 0, 0));
 }
 
+static Pointer left;
+
+static void at_the_end(void) { OK(cuMemFree_v2(left)); }
+
+/* What the program frees while it ends, as static objects of C++ do. */
+static void ending(void) {
+    start();
+    left = allocate(64);
+    HOLDS(atexit(at_the_end) == 0);
+}
+
 /* As on a full disk: no file can grow. */
 static void full_disk(void) {
     struct rlimit none = {0, 0};

@@ -389,7 +389,7 @@ static const struct {
     {"globals", globals}, {"clusters", clusters}, {"abortion", abortion}, {"forks", forks},
     {"threads", threads}, {"entries", entries}, {"order", order}, {"queries", queries},
     {"streams", streams}, {"hosts_memory", hosts_memory}, {"libraries", libraries}, {"rows", rows}, {"graphs", graphs},
-    {"fat_binary", fat_binary}, {"full_disk", full_disk},
+    {"fat_binary", fat_binary}, {"full_disk", full_disk}, {"ending", ending},
 };
 
 int main(int count, char **arguments) {
