@@ -47,7 +47,7 @@
 //!
 //! Recording never stops the program: what cannot be written is not, and one line on standard error says so, once.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -78,6 +78,8 @@ pub(crate) struct Record {
     lines: HashSet<u128>,
     /// Names of the files that were written.
     stored: HashSet<PathBuf>,
+    /// Names of contents, by their fingerprints.
+    names: HashMap<(u64, u64), String>,
 }
 
 impl Record {
@@ -95,6 +97,7 @@ impl Record {
             pid: 0,
             lines: HashSet::new(),
             stored: HashSet::new(),
+            names: HashMap::new(),
         }
     }
 
@@ -127,6 +130,23 @@ impl Record {
             self.stored.insert(path);
             self.judge(done);
         }
+    }
+
+    /// Keeps contents, and returns their name. `text` is asked for only if this process has not kept contents with this
+    /// fingerprint before.
+    pub(crate) fn contents(
+        &mut self,
+        fingerprint: (u64, u64),
+        text: impl FnOnce() -> String,
+    ) -> String {
+        if let Some(name) = self.names.get(&fingerprint) {
+            return name.clone();
+        }
+        let text = text();
+        let name = hash::name(text.as_bytes());
+        self.store("contents", &format!("{name}.hex"), text.as_bytes());
+        self.names.insert(fingerprint, name.clone());
+        name
     }
 
     /// Notes a call that was refused.

@@ -5,9 +5,11 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -386,7 +388,8 @@ static const struct {
     {"past_the_end", past_the_end}, {"sizes", sizes}, {"buffer", buffer}, {"contents", contents},
     {"globals", globals}, {"clusters", clusters}, {"abortion", abortion}, {"forks", forks},
     {"threads", threads}, {"entries", entries}, {"order", order}, {"queries", queries},
-    {"streams", streams}, {"hosts_memory", hosts_memory}, {"libraries", libraries}, {"rows", rows},
+    {"streams", streams}, {"hosts_memory", hosts_memory}, {"libraries", libraries}, {"rows", rows}, {"graphs", graphs},
+    {"fat_binary", fat_binary}, {"full_disk", full_disk}, {"ending", ending},
 };
 
 int main(int count, char **arguments) {
