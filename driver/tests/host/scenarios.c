@@ -345,6 +345,7 @@ static void entries(void) {
     look_up("cuMemAllocAsync", 11010, 0, 2);
     look_up("cuMakeCoffee", 13000, 0, 1);
     look_up("cuMakeCoffee", 12000, 0, 1);
+    look_up("", 13000, 0, 1);
     GIVES(INVALID_VALUE, cuGetProcAddress_v2("cuInit", &found, 99000, 0, 0));
     GIVES(NOT_FOUND, cuGetProcAddress("cuMemAllocAsync", &found, 11010, 0));
     OK(cuGetProcAddress("cuMemAllocAsync", &found, 11020, 0));
