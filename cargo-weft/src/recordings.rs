@@ -63,13 +63,26 @@ impl Recordings {
         root: &Path,
     ) -> Option<Package> {
         let mut packages: Vec<&mut Package> = packages.collect();
+        if self.source == LaunchSource::Configured {
+            for package in &mut packages {
+                let Package { files, records, .. } = &mut **package;
+                files.retain(|file| !records.has(file));
+                *records = PackageRecords { source: self.source, ..PackageRecords::default() };
+            }
+            return None;
+        }
+        for package in &mut packages {
+            package.records.source = self.source;
+        }
+        if self.own.is_none() && packages.iter().all(|own| own.records.records.is_empty()) {
+            return None;
+        }
         let files: Vec<_> = packages.iter().flat_map(|own| own.files.iter().cloned()).collect();
         let all: BTreeSet<String> = module_names(&files).collect();
         for package in &mut packages {
             let own: BTreeSet<String> = module_names(&package.files).collect();
             package.records.records.extend(self.own.clone());
             package.records.others = &all - &own;
-            package.records.source = self.source;
         }
         let records = PackageRecords {
             records: self.own.iter().cloned().collect(),

@@ -66,7 +66,10 @@ pub fn plan_with(package: &Package, checker: &Checker) -> Result<Vec<Job>, PlanE
         return Err(PlanError::NoPtx { package: package.name.clone() });
     }
     let (mut jobs, mut names) = (Vec::new(), Vec::new());
-    let present = recorded::names(&package.files).collect();
+    let present = match &package.records.records[..] {
+        [] => BTreeSet::new(),
+        _ => recorded::names(&package.files).collect(),
+    };
     let of_package = (!package.name.is_empty()).then(|| Sources::of_package(&package.dir));
     for file in distinct(&package.files) {
         match read(&file) {
@@ -176,7 +179,9 @@ fn of_file(
     kernels: &[(KernelName, ParameterNames)],
     checker: &Checker,
 ) -> Result<Vec<Job>, ConfigError> {
-    let (module, text) = (Arc::new(module), module_name(&file.text));
+    let has_records = !package.records.records.is_empty();
+    let text = if has_records { module_name(&file.text) } else { String::new() };
+    let module = Arc::new(module);
     let mut jobs = Vec::new();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for (kernel, _) in kernels {

@@ -56,7 +56,7 @@ impl PackageRecords {
 
     /// Returns the files of those modules of the records whose launches are of no module among `files`.
     pub fn strangers(&self, files: &[PtxFile]) -> Vec<PtxFile> {
-        if self.source == LaunchSource::Configured {
+        if self.source == LaunchSource::Configured || self.records.is_empty() {
             return Vec::new();
         }
         let present = names(files).chain(self.others.iter().cloned()).collect();
@@ -66,6 +66,11 @@ impl PackageRecords {
             names.into_iter().map(|name| stranger(record, &name)).collect::<Vec<_>>()
         };
         self.records.iter().flat_map(of_record).collect()
+    }
+
+    /// Whether a file is a module of these records.
+    pub fn has(&self, file: &PtxFile) -> bool {
+        self.records.iter().any(|record| record.is_module(&file.path))
     }
 
     /// Returns the launches of a kernel, each with what the records say of it if it is recorded. `stated`: what the configuration
@@ -87,7 +92,9 @@ impl PackageRecords {
             let found = record.of_kernel(kernel, text, &present, &first.launch);
             let KernelLaunches { launches, left_out, is_rebuilt } = found;
             for (label, launch) in launches {
-                let is_known = recorded.iter().any(|(own, _)| own.label.as_ref() == Some(&label));
+                let is_known = recorded
+                    .iter()
+                    .any(|(own, _)| own.label.as_ref() == Some(&label) && own.launch == launch);
                 if !is_known {
                     let note = RecordNote { left_out, is_rebuilt };
                     recorded.push((labelled(label, launch, &stated), Some(note)));
@@ -144,10 +151,10 @@ fn stranger(record: &Record, name: &str) -> PtxFile {
 /// Whether a text of PTX defines a kernel with this name.
 fn has_kernel(text: &str, name: &str) -> bool {
     text.match_indices(name).any(|(at, _)| {
-        let before = text[..at].trim_end();
+        let (before, word) = (text[..at].trim_end(), ".entry");
         let after = text[at + name.len()..].chars().next();
         let goes_on = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '%');
-        before.ends_with(".entry") && before.len() < at && !after.is_some_and(goes_on)
+        before.ends_with(word) && before.len() < at && !after.is_some_and(goes_on)
     })
 }
 

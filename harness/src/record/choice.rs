@@ -63,7 +63,8 @@ fn kinds(value: u64, launch: &RecordedLaunch) -> [bool; 3] {
     let product =
         |all: [u32; 3]| all.iter().fold(1_u64, |all, own| all.saturating_mul((*own).into()));
     let threads = product(launch.block).saturating_mul(product(launch.grid));
-    [value % u64::from(launch.block[0].max(1)) == 0, value % 32 == 0, value <= threads]
+    let block = u64::from(launch.block[0].max(1));
+    [value.is_multiple_of(block), value.is_multiple_of(32), value <= threads]
 }
 
 #[cfg(test)]
@@ -78,7 +79,11 @@ mod tests {
             grid: [grid, 1, 1],
             cluster: None,
             shared: 0,
-            args: Some(vec![RecordedArg { bytes: n.to_le_bytes().into(), pointers: Vec::new() }]),
+            args: Some(vec![RecordedArg {
+                bytes: n.to_le_bytes().into(),
+                pointers: Vec::new(),
+                has_freed: false,
+            }]),
             allocations: Vec::new(),
         }
     }

@@ -1,12 +1,14 @@
 //! Reads the folder of a record.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 use super::line::{self, Line, RefusedCall, VERSION};
 use super::recorded::RecordedLaunch;
+use super::writers::Writers;
 use crate::bounded;
 
 /// The most bytes that a file of lines or of contents can have.
@@ -21,6 +23,10 @@ pub struct Record {
     pub(super) modules: BTreeSet<String>,
     /// The folder; modules are in `modules/NAME.ptx`.
     pub(super) folder: PathBuf,
+    /// What the host put into memory, by name; `None`: a byte that it never gave.
+    pub(super) contents: BTreeMap<String, Vec<Option<u8>>>,
+    /// What is known of the kernels of earlier launches; shared, since it takes long to find out.
+    pub(super) writers: Arc<Mutex<Writers>>,
     /// The number of processes that used the driver.
     pub processes: usize,
     /// The calls that the driver refused.
@@ -78,7 +84,11 @@ impl Record {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(RecordError::Read { path: lines, source }),
         };
-        let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        let mut paths = Vec::new();
+        for entry in entries {
+            let read = |source| RecordError::Read { path: lines.clone(), source };
+            paths.push(entry.map_err(read)?.path());
+        }
         paths.retain(|path| path.extension().is_some_and(|ending| ending == "jsonl"));
         paths.sort();
         let mut record = Self { folder: folder.to_owned(), ..Self::default() };
@@ -103,11 +113,13 @@ impl Record {
                     return Err(RecordError::Version { path: path.to_owned(), version });
                 }
                 Line::Process { .. } => self.processes += 1,
+                Line::Module { hash: Some(name), .. } if !is_name(&name) => {
+                    return Err(malformed("modules are named by 32 hexadecimal digits".to_owned()));
+                }
                 Line::Module { hash: Some(name), .. } => drop(self.modules.insert(name)),
                 Line::Module { reason, .. } => self.unkept.extend(reason),
                 Line::Launch(line) => {
-                    let contents = |name: &str| self.contents(name);
-                    let launch = RecordedLaunch::of(line, &contents)?;
+                    let launch = RecordedLaunch::of(line, &mut |name| self.given(name))?;
                     self.launches.push(launch.map_err(|said| malformed(said.to_owned()))?);
                 }
                 Line::Invalid(call) => drop(self.refused.insert(call)),
@@ -118,20 +130,31 @@ impl Record {
         Ok(())
     }
 
-    /// Returns the contents of an allocation that are kept under a name.
-    fn contents(&self, name: &str) -> Result<Vec<Option<u8>>, RecordError> {
+    /// Reads the contents that are kept under a name, once, and returns their number of bytes.
+    fn given(&mut self, name: &str) -> Result<usize, RecordError> {
+        if let Some(bytes) = self.contents.get(name) {
+            return Ok(bytes.len());
+        }
         let path = self.folder.join("contents").join(name).with_extension("hex");
         let malformed = || RecordError::Malformed {
             path: path.clone(),
             line: 1,
             said: "contents are pairs of hexadecimal digits".to_owned(),
         };
-        line::bytes(&text(&path)?).ok_or_else(malformed)
+        let bytes = line::bytes(&text(&path)?).ok_or_else(malformed)?;
+        let count = bytes.len();
+        self.contents.insert(name.to_owned(), bytes);
+        Ok(count)
     }
 
     /// Returns the path of a module that is kept.
     pub fn module_path(&self, name: &str) -> PathBuf {
         self.folder.join("modules").join(name).with_extension("ptx")
+    }
+
+    /// Whether a file is in the folder of the modules.
+    pub fn is_module(&self, path: &Path) -> bool {
+        path.parent() == Some(&self.folder.join("modules"))
     }
 
     /// Whether nothing was launched.

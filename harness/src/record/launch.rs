@@ -3,63 +3,100 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use weft_core::flow::Param;
+use weft_core::launch::allocation::{MAX_BUFFER, MOST_GIVEN};
 use weft_core::launch::{Allocation, Arg, Dim3, Fields, Launch, Within};
 
 use super::recorded::{RecordedAllocation, RecordedArg, RecordedLaunch, RecordedPointer};
-use super::writers::Writers;
+
+/// The bytes that an allocation begins with; `None`: one that the host never gave.
+pub(super) type Given<'r> = &'r [Option<u8>];
 
 impl RecordedLaunch {
     /// Returns this launch with the options and limits of `stated`: the arguments, sizes and contents are those of the record,
-    /// nothing else is required of them. `params`: the parameters of the kernel that is checked; `writers`: what kernels might
-    /// have written before.
-    pub(super) fn launch(
+    /// nothing else is required of them. `params`: the parameters of the kernel that is checked; `given`: returns what the host put
+    /// into an allocation, unless kernels might have changed it.
+    pub(super) fn launch<'r>(
         &self,
         stated: &Launch,
         params: &[Param],
-        writers: &mut Writers<'_>,
+        given: &mut dyn FnMut(&RecordedAllocation) -> Option<Given<'r>>,
     ) -> Launch {
-        let known: Vec<bool> = self
-            .allocations
-            .iter()
-            .map(|own| own.passed.iter().all(|by| !writers.might_write(by)))
-            .collect();
+        let known: Vec<Option<Given<'r>>> = self.allocations.iter().map(given).collect();
         let args = self.args.iter().flatten().zip(params).enumerate();
-        let args: BTreeMap<usize, Arg> =
-            args.filter_map(|(at, (arg, param))| Some((at, value(arg, param)?))).collect();
+        let args = args.filter_map(|(at, (arg, param))| Some((at, self.value(arg, param)?)));
         Launch {
             block: Some(dim(self.block).into()),
             grid: Some(dim(self.grid).into()),
             shared: Some(self.shared),
-            args,
+            args: args.collect(),
             buffers: self.reached(&known),
             requires: Vec::new(),
             ..stated.clone()
         }
     }
 
+    /// Returns the value of an argument; `None` for one that is left open: a number of a kind that cannot be stated exactly, or a
+    /// pointer to freed memory or to a variable.
+    fn value(&self, arg: &RecordedArg, param: &Param) -> Option<Arg> {
+        let pointer = |own: &RecordedPointer| self.within(own).map(Arg::Within);
+        if !param.is_scalar {
+            let fields = arg.pointers.iter().filter_map(|own| Some((own.at, pointer(own)?)));
+            let fields: BTreeMap<u64, Arg> = fields.collect();
+            let is_whole = !arg.has_freed && fields.len() == arg.pointers.len();
+            let bytes = is_whole.then(|| arg.bytes.clone());
+            return Some(Arg::Fields(Fields { bytes, fields }));
+        }
+        match (&arg.pointers[..], param.is_float) {
+            ([own], _) => pointer(own),
+            ([], true) => number(&arg.bytes).filter(|own| !own.is_nan()).map(Arg::Float),
+            ([], false) if !arg.has_freed => integer(&arg.bytes, param.is_signed).map(Arg::Integer),
+            _ => None,
+        }
+    }
+
+    /// Returns where a pointer leads; `None` for one into a variable, which is no buffer: the kernel accesses it by its name as well.
+    fn within(&self, pointer: &RecordedPointer) -> Option<Within> {
+        let RecordedPointer { allocation, offset, .. } = *pointer;
+        let is_buffer = !self.allocations[allocation].is_variable;
+        is_buffer.then(|| Within { buffer: buffer_name(allocation), offset })
+    }
+
     /// Returns the allocations into which arguments point, and those into which pointers in known contents lead from there.
-    /// `known`: whether the contents of each are what the host gave.
-    fn reached(&self, known: &[bool]) -> BTreeMap<String, Allocation> {
+    /// `known`: the contents of each, if they are what the host gave.
+    fn reached(&self, known: &[Option<Given<'_>>]) -> BTreeMap<String, Allocation> {
         let of_args = self.args.iter().flatten().flat_map(|arg| &arg.pointers);
         let mut open: Vec<usize> = of_args.map(|pointer| pointer.allocation).collect();
         let mut reached = BTreeSet::new();
         while let Some(at) = open.pop() {
-            if reached.insert(at) && known[at] {
-                open.extend(self.allocations[at].pointers.iter().map(|pointer| pointer.allocation));
+            let own = &self.allocations[at];
+            if !own.is_variable && reached.insert(at) && known[at].is_some() {
+                open.extend(own.pointers.iter().map(|pointer| pointer.allocation));
             }
         }
-        let buffer = |at: usize| (buffer_name(at), allocation(&self.allocations[at], known[at]));
+        let buffer = |at: usize| (buffer_name(at), self.allocation(at, known[at]));
         reached.into_iter().map(buffer).collect()
     }
-}
 
-fn allocation(own: &RecordedAllocation, is_known: bool) -> Allocation {
-    let size = Some(own.size);
-    if !is_known {
-        return Allocation { size, ..Allocation::default() };
+    /// Returns an allocation as far as it can be stated: more is open.
+    fn allocation(&self, at: usize, given: Option<Given<'_>>) -> Allocation {
+        let own = &self.allocations[at];
+        let size = Some(own.size).filter(|size| *size <= MAX_BUFFER);
+        let Some(given) = given else {
+            return Allocation { size, ..Allocation::default() };
+        };
+        let most = usize::try_from(MOST_GIVEN).unwrap_or(usize::MAX);
+        let mut contents: Vec<Option<u8>> = given.iter().take(most).copied().collect();
+        let mut pointers = BTreeMap::new();
+        for pointer in own.pointers.iter().filter(|pointer| pointer.at < MOST_GIVEN) {
+            if let Some(within) = self.within(pointer) {
+                pointers.insert(pointer.at, within);
+            } else {
+                let first = usize::try_from(pointer.at).unwrap_or(usize::MAX);
+                contents.iter_mut().skip(first).take(8).for_each(|byte| *byte = None);
+            }
+        }
+        Allocation { size, contents, pointers }
     }
-    let pointers = own.pointers.iter().map(|pointer| (pointer.at, within(pointer)));
-    Allocation { size, contents: own.contents.clone(), pointers: pointers.collect() }
 }
 
 fn dim([x, y, z]: [u32; 3]) -> Dim3 {
@@ -70,25 +107,6 @@ fn dim([x, y, z]: [u32; 3]) -> Dim3 {
 fn buffer_name(at: usize) -> String {
     let letter = u8::try_from(at).ok().filter(|at| *at < 26).map(|at| char::from(b'a' + at));
     letter.map_or_else(|| format!("buffer{at}"), String::from)
-}
-
-fn within(pointer: &RecordedPointer) -> Within {
-    Within { buffer: buffer_name(pointer.allocation), offset: pointer.offset }
-}
-
-/// Returns the value of an argument; `None` for one that is left open: a number of a kind that cannot be stated exactly.
-fn value(arg: &RecordedArg, param: &Param) -> Option<Arg> {
-    if !param.is_scalar {
-        let fields = arg.pointers.iter().map(|own| (own.at, Arg::Within(within(own)))).collect();
-        return Some(Arg::Fields(Fields { bytes: Some(arg.bytes.clone()), fields }));
-    }
-    if let [pointer] = &arg.pointers[..] {
-        return Some(Arg::Within(within(pointer)));
-    }
-    match (param.is_float, &arg.bytes[..]) {
-        (true, bytes) => number(bytes).filter(|own| !own.is_nan()).map(Arg::Float),
-        (false, bytes) => Some(Arg::Integer(integer(bytes, param.is_signed)?)),
-    }
 }
 
 /// Returns the floating-point number with these bytes, of the sizes that parameters have and that `f64` holds exactly.

@@ -37,6 +37,25 @@ pub(super) struct LaunchLine {
     pub(super) args: Option<Vec<ArgLine>>,
     #[serde(default)]
     pub(super) allocations: Vec<AllocationLine>,
+    #[serde(default)]
+    pub(super) globals: Vec<GlobalLine>,
+}
+
+impl LaunchLine {
+    /// Returns the names of all modules and contents.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        let passed = self.allocations.iter().flat_map(|own| &own.passed);
+        let passed = passed.filter_map(|own| own.module.as_deref());
+        let contents = self.allocations.iter().filter_map(|own| own.contents.as_deref());
+        self.module.as_deref().into_iter().chain(passed).chain(contents)
+    }
+}
+
+/// A variable of the module whose address the host has asked for.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct GlobalLine {
+    /// The index of the allocation that it is.
+    pub(super) allocation: usize,
 }
 
 /// The bytes of an argument.
@@ -46,6 +65,9 @@ pub(super) struct ArgLine {
     pub(super) bytes: String,
     #[serde(default)]
     pub(super) pointers: Vec<PointerLine>,
+    /// The bytes at which pointers to freed memory stand.
+    #[serde(default)]
+    pub(super) freed: Vec<u64>,
 }
 
 /// A pointer in an argument or in an allocation.

@@ -13,6 +13,7 @@ mod recorded;
 mod writers;
 
 use std::collections::BTreeSet;
+use std::sync::PoisonError;
 
 use weft_core::flow::Placement;
 use weft_core::launch::Launch;
@@ -21,8 +22,8 @@ use weft_core::ptx::Module;
 pub use folder::{Record, RecordError};
 pub use hash::module_name;
 pub use line::RefusedCall;
+use recorded::RecordedAllocation;
 pub use recorded::RecordedLaunch;
-use writers::Writers;
 
 /// The most launches of a kernel that are checked.
 const MOST: usize = 16;
@@ -72,9 +73,14 @@ impl Record {
         let chosen = choice::chosen(&own, MOST);
         let left_out = own.len() - chosen.len();
         let path = |name: &str| self.module_path(name);
-        let mut writers = Writers::new(&path);
+        let mut writers = self.writers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut given = |own: &RecordedAllocation| {
+            let is_written = own.passed.iter().any(|by| writers.might_write(by, &path));
+            let bytes = own.contents.as_ref().and_then(|name| self.contents.get(name));
+            (!is_written).then(|| bytes.map_or(&[][..], Vec::as_slice))
+        };
         let launch = |own: &RecordedLaunch| {
-            let launch = own.launch(stated, &program.params, &mut writers);
+            let launch = own.launch(stated, &program.params, &mut given);
             (format!("recorded-{}", own.name()), launch)
         };
         let launches = chosen.into_iter().map(launch).collect();

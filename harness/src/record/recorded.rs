@@ -1,7 +1,9 @@
 //! One launch of a record.
 
+use weft_core::launch::allocation::POINTER;
+
 use super::folder::{RecordError, is_name};
-use super::line::{self, AllocationLine, ArgLine, LaunchLine, PassedLine, PointerLine};
+use super::line::{self, AllocationLine, ArgLine, GlobalLine, LaunchLine, PassedLine, PointerLine};
 
 /// One launch of a record, as it is kept.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,6 +31,8 @@ pub(super) struct RecordedArg {
     /// Zeros where pointers are.
     pub(super) bytes: Vec<u8>,
     pub(super) pointers: Vec<RecordedPointer>,
+    /// Whether it holds pointers to memory that was freed. They are zeros in `bytes`, and not null.
+    pub(super) has_freed: bool,
 }
 
 /// A pointer into an allocation.
@@ -46,11 +50,13 @@ pub(super) struct RecordedPointer {
 pub(super) struct RecordedAllocation {
     /// In bytes.
     pub(super) size: u64,
-    /// What the host put there; empty if that is not kept.
-    pub(super) contents: Vec<Option<u8>>,
+    /// The name of what the host put there; `None` if that is not kept.
+    pub(super) contents: Option<String>,
     pub(super) pointers: Vec<RecordedPointer>,
     /// How kernels of earlier launches could reach it since.
     pub(super) passed: Vec<Passing>,
+    /// Whether it is a variable of the module, which kernels also reach by its name.
+    pub(super) is_variable: bool,
 }
 
 /// A parameter of an earlier launch.
@@ -64,44 +70,57 @@ pub(super) struct Passing {
 }
 
 impl RecordedLaunch {
-    /// Makes a launch of its line. `contents`: returns the contents with a name. What contradicts itself is told in the inner
-    /// result.
+    /// Makes a launch of its line. `given`: returns how many bytes the contents with a name have. What contradicts itself is told
+    /// in the inner result.
     pub(super) fn of(
         line: LaunchLine,
-        contents: &dyn Fn(&str) -> Result<Vec<Option<u8>>, RecordError>,
+        given: &mut dyn FnMut(&str) -> Result<usize, RecordError>,
     ) -> Result<Result<Self, &'static str>, RecordError> {
-        let count = line.allocations.len();
-        let mut allocations = Vec::with_capacity(count);
-        for own in line.allocations {
-            let bytes = match &own.contents {
-                Some(name) if is_name(name) => contents(name)?,
-                Some(_) => return Ok(Err("contents are named by 32 hexadecimal digits")),
-                None => Vec::new(),
-            };
-            if bytes.len() as u64 > own.size {
+        if !line.names().all(is_name) {
+            return Ok(Err("modules and contents are named by 32 hexadecimal digits"));
+        }
+        for own in &line.allocations {
+            if own.contents.as_deref().map_or(Ok(0), &mut *given)? as u64 > own.size {
                 return Ok(Err("contents have more bytes than their allocation"));
             }
-            allocations.push(allocation(own, bytes));
         }
-        let args = line.args.map(|args| args.into_iter().map(arg).collect::<Option<Vec<_>>>());
-        let args = match args {
-            Some(None) => return Ok(Err("bytes of an argument are pairs of hexadecimal digits")),
-            Some(Some(args)) => Some(args),
-            None => None,
+        Ok(Self::joined(line))
+    }
+
+    fn joined(line: LaunchLine) -> Result<Self, &'static str> {
+        let LaunchLine { kernel, module, grid, block, cluster, shared, args, .. } = line;
+        let mut allocations: Vec<_> = line.allocations.into_iter().map(allocation).collect();
+        for GlobalLine { allocation } in line.globals {
+            let own = allocations.get_mut(allocation);
+            own.ok_or("a variable is none of the allocations of the launch")?.is_variable = true;
+        }
+        let args = args.map(|args| args.into_iter().map(arg).collect::<Option<Vec<_>>>());
+        if args == Some(None) {
+            return Err(
+                "bytes of an argument are pairs of hexadecimal digits, with its pointers among them",
+            );
+        }
+        let args = args.flatten();
+        let launch = Self { kernel, module, block, grid, cluster, shared, args, allocations };
+        launch.misfit().map_or(Ok(launch), Err)
+    }
+
+    /// Returns what is wrong about the allocations and the pointers; `None` if nothing is.
+    fn misfit(&self) -> Option<&'static str> {
+        let held = self.allocations.iter();
+        let of_args = self.args.iter().flatten().flat_map(|arg| &arg.pointers);
+        let mut pointers = of_args.chain(held.clone().flat_map(|own| &own.pointers));
+        let leads = |pointer: &RecordedPointer| {
+            let target = self.allocations.get(pointer.allocation);
+            target.is_some_and(|own| pointer.offset <= own.size)
         };
-        let of_args = args.iter().flatten().flat_map(|arg| &arg.pointers);
-        let mut pointers = of_args.chain(allocations.iter().flat_map(|own| &own.pointers));
-        let fits = |pointer: &RecordedPointer| {
-            allocations.get(pointer.allocation).is_some_and(|own| pointer.offset <= own.size)
-        };
-        if !pointers.all(fits) {
-            return Ok(Err("a pointer leads out of the allocations of the launch"));
+        if !pointers.all(leads) {
+            return Some("a pointer leads out of the allocations of the launch");
         }
-        if line.module.as_deref().is_some_and(|name| !is_name(name)) {
-            return Ok(Err("modules are named by 32 hexadecimal digits"));
-        }
-        let LaunchLine { kernel, module, grid, block, cluster, shared, .. } = line;
-        Ok(Ok(Self { kernel, module, block, grid, cluster, shared, args, allocations }))
+        let mut places =
+            held.flat_map(|own| own.pointers.iter().map(|pointer| (pointer.at, own.size)));
+        (!places.all(|(at, size)| is_within(at, size)))
+            .then_some("a pointer stands at no multiple of 8 within its allocation")
     }
 
     /// Returns a name of the launch that depends on nothing else: six hexadecimal digits.
@@ -116,16 +135,17 @@ impl RecordedLaunch {
     }
 }
 
-fn allocation(line: AllocationLine, contents: Vec<Option<u8>>) -> RecordedAllocation {
+fn allocation(line: AllocationLine) -> RecordedAllocation {
     let passing = |PassedLine { module, kernel, arg }: PassedLine| {
         let arg = arg.as_u64().and_then(|arg| usize::try_from(arg).ok());
         Passing { module, kernel, arg }
     };
     RecordedAllocation {
         size: line.size,
-        contents,
+        contents: line.contents,
         pointers: line.pointers.into_iter().map(pointer).collect(),
         passed: line.passed.into_iter().map(passing).collect(),
+        is_variable: false,
     }
 }
 
@@ -133,9 +153,14 @@ fn allocation(line: AllocationLine, contents: Vec<Option<u8>>) -> RecordedAlloca
 fn arg(line: ArgLine) -> Option<RecordedArg> {
     let bytes = line::bytes(&line.bytes)?.into_iter().collect::<Option<Vec<u8>>>()?;
     let pointers: Vec<_> = line.pointers.into_iter().map(pointer).collect();
-    let fits =
-        |own: &RecordedPointer| own.at.checked_add(8).is_some_and(|end| end <= bytes.len() as u64);
-    pointers.iter().all(fits).then_some(RecordedArg { bytes, pointers })
+    let mut places = pointers.iter().map(|own| own.at).chain(line.freed.iter().copied());
+    let fits = places.all(|at| is_within(at, bytes.len() as u64));
+    fits.then_some(RecordedArg { bytes, pointers, has_freed: !line.freed.is_empty() })
+}
+
+/// Whether a pointer can stand at `at` among so many bytes.
+fn is_within(at: u64, size: u64) -> bool {
+    at.is_multiple_of(POINTER) && at.checked_add(POINTER).is_some_and(|end| end <= size)
 }
 
 fn pointer(PointerLine { at, allocation, offset }: PointerLine) -> RecordedPointer {

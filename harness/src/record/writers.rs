@@ -12,25 +12,21 @@ use crate::bounded;
 const MOST: u64 = 128 << 20;
 
 /// The parameters through which kernels might write, of the modules of a record; read when they are needed.
-pub(super) struct Writers<'r> {
-    path: &'r dyn Fn(&str) -> PathBuf,
+#[derive(Debug, Default)]
+pub(super) struct Writers {
     modules: BTreeMap<String, Option<Module>>,
     /// By module and kernel; `None`: the kernel might write anything.
     written: BTreeMap<(String, String), Option<BTreeSet<usize>>>,
 }
 
-impl<'r> Writers<'r> {
-    /// `path`: returns the path of a module.
-    pub(super) fn new(path: &'r dyn Fn(&str) -> PathBuf) -> Self {
-        Self { path, modules: BTreeMap::new(), written: BTreeMap::new() }
-    }
-
-    /// Whether a kernel might write through what reached an allocation. A kernel that cannot be read might.
-    pub(super) fn might_write(&mut self, by: &Passing) -> bool {
+impl Writers {
+    /// Whether a kernel might write through what reached an allocation. A kernel that cannot be read might. `path`: returns the
+    /// path of a module.
+    pub(super) fn might_write(&mut self, by: &Passing, path: &dyn Fn(&str) -> PathBuf) -> bool {
         let (Some(name), Some(arg)) = (&by.module, by.arg) else { return true };
         let key = (name.clone(), by.kernel.clone());
         if !self.written.contains_key(&key) {
-            let written = self.module(name).and_then(|module| {
+            let written = self.module(name, path).and_then(|module| {
                 let kernel = module.kernel(&by.kernel)?;
                 weft_core::written_parameters(module, kernel)
             });
@@ -39,8 +35,7 @@ impl<'r> Writers<'r> {
         self.written[&key].as_ref().is_none_or(|written| written.contains(&arg))
     }
 
-    fn module(&mut self, name: &str) -> Option<&Module> {
-        let path = self.path;
+    fn module(&mut self, name: &str, path: &dyn Fn(&str) -> PathBuf) -> Option<&Module> {
         let read = || {
             let bytes = bounded::read(&path(name), MOST).ok()?;
             let module = ptx::parse(&String::from_utf8(bytes).ok()?);

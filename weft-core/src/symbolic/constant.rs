@@ -27,15 +27,12 @@ impl ConstantMemory {
             }
             // Which of its addresses it writes to is not modelled.
             memory.is_global_written |= instr.effect() == Effect::Asynchronous;
-            match base(program, instr) {
-                Some(base) => {
-                    memory.written.insert(base);
-                }
-                None => {
-                    let is_shared = instr.address.map(|own| own.space) == Some(Space::Shared);
-                    memory.is_all_written |= writes_outside(instr);
-                    memory.is_global_written |= writes_outside(instr) && !is_shared;
-                }
+            if let Some(base) = base(program, instr) {
+                memory.written.insert(base);
+            } else {
+                let is_shared = instr.address.map(|own| own.space) == Some(Space::Shared);
+                memory.is_all_written |= writes_outside(instr);
+                memory.is_global_written |= writes_outside(instr) && !is_shared;
             }
         }
         memory
