@@ -25,7 +25,7 @@ use crate::options::Format;
 use crate::parallel::{Turn, in_order};
 use crate::print::Printer;
 use crate::targets;
-use source::{SourceCode, SourceEdit};
+use source::{EditScope, SourceCode, SourceEdit};
 pub(crate) use write::WriteError;
 
 /// All launches of one kernel.
@@ -166,12 +166,14 @@ fn repaired(launches: &Launches<'_>, arguments: &arguments::Repair) -> Repaired 
 /// Keeps the changes of a source only if they are what was checked: every instruction of a changed line, in every kernel of
 /// the module, has the barrier. Then writes the diffs.
 fn keep_whole_edits(kernels: &[Launches<'_>], all: &mut [Repaired]) {
-    let key = |edit: &SourceEdit| (edit.file.clone(), edit.line, edit.removed, edit.text.clone());
+    let key = |edit: &SourceEdit| {
+        (edit.file.clone(), edit.line, edit.removed, edit.text.clone(), edit.scope.key())
+    };
     let mut copies = BTreeMap::new();
     for (launches, one) in kernels.iter().zip(all.iter()) {
         for edit in &one.edits {
             let module = Arc::as_ptr(&launches[0].module);
-            *copies.entry((module, key(edit))).or_insert(0) += edit.copies;
+            *copies.entry((module, key(edit))).or_insert(0) += edit.scope.made();
         }
     }
     let mut indices: BTreeMap<_, SourceCopies> = BTreeMap::new();
@@ -179,9 +181,8 @@ fn keep_whole_edits(kernels: &[Launches<'_>], all: &mut [Repaired]) {
         let module = &launches[0].module;
         let index = indices.entry(Arc::as_ptr(module)).or_insert_with(|| SourceCopies::of(module));
         let is_whole = |edit: &SourceEdit| {
-            let (line, mnemonic) = &edit.of;
             let made = copies.get(&(Arc::as_ptr(module), key(edit)));
-            made.is_some_and(|made| *made == index.count(line, mnemonic))
+            made.is_some_and(|made| *made == edit.scope.all(index))
         };
         if !one.edits.iter().all(is_whole) {
             one.edits.clear();
@@ -212,7 +213,15 @@ fn source_edits(job: &Job, mend: &Mend) -> Option<Vec<SourceEdit>> {
         kernels.flat_map(|kernel| repair::barriers(&job.module, kernel)).collect()
     };
     let code = SourceCode { module: &job.module, text: &text, examples: &examples };
-    mend.changes.iter().map(|change| code.edit(change)).collect()
+    let mut edits: Vec<SourceEdit> = Vec::new();
+    for change in &mend.changes {
+        let edit = code.edit(change)?;
+        let is_for_kernels = matches!(edit.scope, EditScope::Kernels(_));
+        if !is_for_kernels || !edits.contains(&edit) {
+            edits.push(edit);
+        }
+    }
+    Some(edits)
 }
 
 /// Returns the changes of the sources as unified diffs.

@@ -11,9 +11,11 @@ pub fn finding(context: ReportContext<'_>, finding: &Finding) -> String {
     line(context, finding.sites.first(), finding.code.name(), &finding.message)
 }
 
-/// Returns one piece of advice without a line break, with its change in place of a code.
+/// Returns one piece of advice without a line break, with its change in place of a code. Advice whose own place is between two
+/// lines is at the first of them.
 pub fn advice(context: ReportContext<'_>, advice: &Advice) -> String {
-    line(context, advice.sites.first(), advice.change, &advice.message)
+    let in_source = advice.sites.iter().find(|site| !site.source.is_empty());
+    line(context, in_source.or(advice.sites.first()), advice.change, &advice.message)
 }
 
 fn line(context: ReportContext<'_>, site: Option<&Site>, code: &str, message: &str) -> String {
