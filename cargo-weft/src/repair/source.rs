@@ -83,17 +83,17 @@ pub(crate) struct SourceCode<'s> {
 }
 
 impl SourceCode<'_> {
-    /// Returns the change of the source; `None` if its place is in doubt.
-    pub(crate) fn edit(&self, change: &Change) -> Option<SourceEdit> {
+    /// Returns the change of the source; `None` if its place is in doubt. `is_apart`: not beside a line that has further
+    /// copies, if it can stand elsewhere.
+    pub(crate) fn edit(&self, change: &Change, is_apart: bool) -> Option<SourceEdit> {
         match (change.action, &change.place) {
             (Action::Insert(kind, _), SourcePlace::Between(lines)) => self.between(kind, lines),
             (Action::Insert(kind, side), SourcePlace::Beside) => {
                 let here = || self.beside(change, (kind, side), &change.site);
-                let right = || {
-                    self.beside(change, (kind, Side::Before), change.right.as_ref()?)
-                };
+                let right = || self.beside(change, (kind, Side::Before), change.right.as_ref()?);
                 let between = || self.between(kind, change.between.as_ref()?);
-                here().or_else(right).or_else(between)
+                let apart = is_apart.then(between).flatten();
+                apart.or_else(here).or_else(right).or_else(between)
             }
             (Action::Insert(..), _) => None,
             (Action::Remove, _) => self.replaced(change, None),
@@ -134,16 +134,15 @@ impl SourceCode<'_> {
     /// Returns the insertion of a barrier between two lines of the kernel. A function that is called from several places might
     /// need the barrier for one call only.
     fn between(&self, kind: BarrierKind, lines: &BetweenLines) -> Option<SourceEdit> {
-        let BetweenLines { from, to, iteration, is_of_kernel } = lines;
-        if !is_of_kernel || lines.is_within_line() {
+        let BetweenLines { from, to, iteration, is_certain } = lines;
+        if !is_certain || lines.is_within_line() {
             return None;
         }
         // In other languages statements are other.
         let call = kind.call(&from.file)?;
         let text = (self.text)(&from.file)?;
         let scan = Scan::of(&text)?;
-        let (at, beside) =
-            BlankText::of(&text)?.between([index(from)?, index(to)?], *iteration)?;
+        let (at, beside) = BlankText::of(&text)?.between([index(from)?, index(to)?], *iteration)?;
         let text = inserted(&scan, at, beside, &format!("{call};"))?;
         let scope = EditScope::Kernels(to.clone());
         Some(SourceEdit { file: from.file.clone(), line: at, removed: 0, text, scope })

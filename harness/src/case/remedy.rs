@@ -67,9 +67,8 @@ fn sentence(job: &Job, mend: &Mend, launches: usize) -> Option<String> {
     let part = |change: &Change| match change.action {
         Action::Insert(kind, side) if !change.is_skipped && !is_within_line(change) => {
             let place = match &change.place {
-                SourcePlace::Between(lines) => lines.words(|line| {
-                    format!("{}:{}", escape(&context.path(&line.file)), line.line)
-                }),
+                SourcePlace::Between(lines) => lines
+                    .words(|line| format!("{}:{}", escape(&context.path(&line.file)), line.line)),
                 _ => format!("{} {}", side.name(), short::place(context, &change.site)),
             };
             Some(format!("{} {place}", change.barrier_name(kind)))

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::kind::BarrierKind;
 use super::outcome::{Action, Change, Side};
-use super::source_place::{IterationPlace, SourcePlace};
+use super::source_place::{BetweenLines, IterationPlace, SourcePlace};
 use crate::finding::{Advice, Site};
 
 impl BarrierKind {
@@ -34,8 +34,23 @@ impl Change {
     pub fn advice(&self) -> Advice {
         let (change, message, label, replacement) = self.words();
         let mut sites = vec![Site { label: label.to_owned(), ..self.site.clone() }];
-        sites.extend(self.separates.first().into_iter().flat_map(|race| race.sites.clone()));
-        Advice { change, message, sites, notes: self.notes(), replacement: replacement.to_owned() }
+        let race = self.separates.first().into_iter().flat_map(|race| race.sites.clone());
+        sites.extend(race.map(|site| self.in_place(site)));
+        let line = match &self.place {
+            SourcePlace::Between(lines) => Some(lines.from.clone()),
+            _ => None,
+        };
+        let (notes, replacement) = (self.notes(), replacement.to_owned());
+        Advice { change, message, sites, line, notes, replacement }
+    }
+
+    /// Returns an access with its lines from the first one on that is named as an end of the place.
+    fn in_place(&self, mut site: Site) -> Site {
+        if let SourcePlace::Between(BetweenLines { from, to, .. }) = &self.place {
+            let named = site.source.iter().position(|line| line == from || line == to);
+            site.source.drain(..named.unwrap_or(0));
+        }
+        site
     }
 
     /// Returns the barrier of an insertion in words: as the source at its place calls it, else as PTX.

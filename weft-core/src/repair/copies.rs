@@ -37,7 +37,11 @@ impl SourceCopies {
             for place in program.places.iter().filter(|place| apart.contains(&place.span)) {
                 let word = first_word(module.mnemonic_in(place.span));
                 for line in site_at(module, Role::Here, place, String::new()).source {
-                    found.instructions.entry((line, word.to_owned())).or_default().insert(place.span);
+                    found
+                        .instructions
+                        .entry((line, word.to_owned()))
+                        .or_default()
+                        .insert(place.span);
                 }
             }
         }

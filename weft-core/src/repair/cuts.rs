@@ -26,6 +26,7 @@ pub(super) struct Cuts {
 
 /// How a barrier at a point lies on the paths between two accesses `a` and `b`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "each holds or not whatever the others are")]
 pub(super) struct Passage {
     /// From `a` over the point to `b`, in one iteration of the loops around them.
     pub(super) is_forward: bool,

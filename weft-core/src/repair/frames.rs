@@ -16,10 +16,10 @@ pub(super) struct LineOrder<'l> {
 /// Compares the lines of two instructions in the innermost function that both are in. `one` and `other`: the lines of each,
 /// innermost first, then those of the calls around it. `None`: without lines, or in a function whose text is in several files.
 pub(super) fn order<'l>(one: &'l [SourceLine], other: &'l [SourceLine]) -> Option<LineOrder<'l>> {
-    let mut calls = one.iter().rev().zip(other.iter().rev()).enumerate();
-    let is_apart = |(_, (one, other)): &(usize, (&SourceLine, &SourceLine))| one != other;
-    let last = calls.clone().last();
-    let (depth, (one, other)) = calls.find(is_apart).or(last)?;
+    let calls = || one.iter().rev().zip(other.iter().rev());
+    let depth = calls().position(|(one, other)| one != other);
+    let depth = depth.or(calls().count().checked_sub(1))?;
+    let (one, other) = calls().nth(depth)?;
     (one.file == other.file).then(|| LineOrder {
         ordering: one.line.cmp(&other.line),
         lines: [one, other],

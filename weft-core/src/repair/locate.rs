@@ -27,7 +27,7 @@ pub(super) struct LocatedInsertion {
 
 /// Where an access is, seen from a place in the source.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Relation {
+enum AccessSide {
     Ahead,
     Behind,
     Unknown,
@@ -38,6 +38,18 @@ enum Relation {
 enum Neighbour {
     Anchor,
     Right,
+}
+
+/// An access, and its line in the function that is common to both of a race.
+type AccessLine<'s> = (Span, &'s SourceLine);
+
+/// The lines of a race.
+#[derive(Clone, Copy)]
+struct RaceLines<'s> {
+    from: AccessLine<'s>,
+    to: AccessLine<'s>,
+    iteration: Option<IterationPlace>,
+    is_of_kernel: bool,
 }
 
 /// The points that get a barrier together, and the races that it might separate.
@@ -67,14 +79,10 @@ pub(super) fn located<'s>(
     let right = own.right.filter(|right| insertion.is_beside(Neighbour::Right, *right));
     let right = right.map(|right| space.shown(right));
     let mut between = insertion.between();
-    let found = |site, side, place, right, between| LocatedInsertion {
-        site,
-        side,
-        place,
-        right,
-        between,
-    };
-    if !(insertion.is_one_enough() && between.is_some()) {
+    let found =
+        |site, side, place, right, between| LocatedInsertion { site, side, place, right, between };
+    let is_apart = insertion.is_one_enough() || insertion.is_of_some_calls(anchor);
+    if !(is_apart && between.is_some()) {
         if insertion.is_beside(Neighbour::Anchor, anchor) {
             return found(space.shown(anchor), side, SourcePlace::Beside, right, between);
         }
@@ -115,6 +123,14 @@ impl Insertion<'_, '_> {
             || self.members.len() > 1 && self.members.iter().all(is_loose)
     }
 
+    /// Whether an instruction is of a function that is inlined elsewhere too, where no barrier is needed.
+    fn is_of_some_calls(&self, span: Span) -> bool {
+        let source = self.space.shown(span).source;
+        let [line, _, ..] = &source[..] else { return false };
+        let alike = self.space.spans_of(line).filter(|own| self.space.is_alike(*own, span));
+        alike.count() > self.members.len()
+    }
+
     /// Whether instructions of a line are in a loop that is around none of the points.
     fn is_in_further_loop(&self, line: &SourceLine) -> bool {
         let loops =
@@ -134,11 +150,11 @@ impl Insertion<'_, '_> {
                 Neighbour::Right => (own.right?, Side::Before),
             };
             let relations = [a, b].map(|access| self.relation(span, side, access));
-            if relations == [Relation::Unknown; 2] {
+            if relations == [AccessSide::Unknown; 2] {
                 continue;
             }
-            let behind = relations.map(|own| own != Relation::Ahead);
-            let ahead = relations.map(|own| own != Relation::Behind);
+            let behind = relations.map(|own| own != AccessSide::Ahead);
+            let ahead = relations.map(|own| own != AccessSide::Behind);
             let is_through = passage.is_forward && behind[0] && ahead[1]
                 || passage.is_backward && behind[1] && ahead[0];
             let is_turn = passage.is_around || self.members.len() > 1;
@@ -155,24 +171,23 @@ impl Insertion<'_, '_> {
     fn passages(&self, race: &RacingPair) -> impl Iterator<Item = (PointId, Passage)> {
         let [a, b] = race.accesses;
         let passage = move |point: &PointId| (*point, self.space.cuts.passage(a, *point, b));
-        let is_between = |(_, own): &(PointId, Passage)| {
-            own.is_forward || own.is_backward || own.is_around
-        };
+        let is_between =
+            |(_, own): &(PointId, Passage)| own.is_forward || own.is_backward || own.is_around;
         self.members.iter().map(passage).filter(is_between)
     }
 
     /// Returns where an access is, seen from the place beside the line of an instruction.
-    fn relation(&self, span: Span, side: Side, access: Span) -> Relation {
+    fn relation(&self, span: Span, side: Side, access: Span) -> AccessSide {
         let shown = self.space.shown(span).source;
         let lines = if self.space.has_one_place(span) { &shown[..] } else { &[] };
         let ordering = match order(self.space.lines_of(access), lines) {
             _ if access == span => Ordering::Equal,
             Some(own) => own.ordering,
-            None => return Relation::Unknown,
+            None => return AccessSide::Unknown,
         };
         match (ordering, side) {
-            (Ordering::Less, _) | (Ordering::Equal, Side::After) => Relation::Behind,
-            (Ordering::Greater, _) | (Ordering::Equal, Side::Before) => Relation::Ahead,
+            (Ordering::Less, _) | (Ordering::Equal, Side::After) => AccessSide::Behind,
+            (Ordering::Greater, _) | (Ordering::Equal, Side::Before) => AccessSide::Ahead,
         }
     }
 
@@ -205,26 +220,57 @@ impl Insertion<'_, '_> {
         }
     }
 
-    /// Returns the lines between which the barrier is.
+    /// Returns the lines between which the barrier is: those that are closest together, if all are of one function.
     fn between(&self) -> Option<BetweenLines> {
-        let all: Vec<BetweenLines> =
-            self.races.iter().filter_map(|race| self.lines_of_race(race)).collect();
-        if let Some(turn) = all.iter().find(|own| own.iteration.is_some()) {
-            return Some(turn.clone());
-        }
-        let first = all.first()?;
-        let from = all.iter().map(|own| &own.from).max_by_key(|own| own.line)?;
-        let to = all.iter().map(|own| &own.to).min_by_key(|own| own.line)?;
-        let is_one = all
+        let all: Vec<RaceLines> = self.races.iter().filter_map(|race| self.lines(race)).collect();
+        let turn = all.iter().find(|own| own.iteration.is_some());
+        let first = turn.or(all.first())?;
+        let iteration = first.iteration;
+        // In front of all accesses of an iteration the place is also in front of what is separated from accesses before the
+        // loop, and behind all of them also behind what is separated from accesses behind the loop.
+        let is_end =
+            |own: &&RaceLines| own.iteration == iteration || iteration == Some(IterationPlace::End);
+        let is_start = |own: &&RaceLines| {
+            own.iteration == iteration || iteration == Some(IterationPlace::Start)
+        };
+        let is_alike = |own: &&RaceLines| {
+            own.from.1.file == first.from.1.file && own.is_of_kernel == first.is_of_kernel
+        };
+        let alike = || all.iter().filter(is_alike);
+        let from = alike().filter(is_end).map(|own| own.from).max_by_key(|own| own.1.line)?;
+        let to = alike().filter(is_start).map(|own| own.to).min_by_key(|own| own.1.line)?;
+        let is_narrow = iteration.is_some() || from.1.line < to.1.line;
+        let (from, to) = if is_narrow { (from, to) } else { (first.from, first.to) };
+        let is_of_all = || match iteration {
+            None => self.members.iter().any(|point| self.is_between_all(from, *point, to)),
+            Some(_) => self.is_in_loop_of_all(from) && self.is_in_loop_of_all(to),
+        };
+        let is_certain = first.is_of_kernel && is_of_all();
+        Some(BetweenLines { from: from.1.clone(), to: to.1.clone(), iteration, is_certain })
+    }
+
+    /// Whether all copies of an access lead to a point, and that leads to all copies of another one.
+    fn is_between_all(&self, from: AccessLine<'_>, point: PointId, to: AccessLine<'_>) -> bool {
+        let mut all =
+            self.copies(from).flat_map(|one| self.copies(to).map(move |other| (one, other)));
+        all.all(|(one, other)| self.space.cuts.passage(one, point, other).is_forward)
+    }
+
+    /// Whether each of the points is in a loop that is around all copies of an access.
+    fn is_in_loop_of_all(&self, access: AccessLine<'_>) -> bool {
+        let passage = |point: &PointId, span| self.space.cuts.passage(span, *point, span);
+        self.members
             .iter()
-            .all(|own| own.from.file == from.file && own.is_of_kernel == first.is_of_kernel);
-        let is_narrow = is_one && from.line < to.line;
-        let narrow = || BetweenLines { from: from.clone(), to: to.clone(), ..first.clone() };
-        Some(if is_narrow { narrow() } else { first.clone() })
+            .all(|point| self.copies(access).all(|own| passage(point, own).is_around))
+    }
+
+    /// Returns the instructions of the line of an access that are like it.
+    fn copies(&self, (span, line): AccessLine<'_>) -> impl Iterator<Item = Span> {
+        self.space.spans_of(line).filter(move |own| self.space.is_alike(*own, span))
     }
 
     /// Returns the lines of the accesses of a race, in the order in which the barrier separates them.
-    fn lines_of_race(&self, race: &RacingPair) -> Option<BetweenLines> {
+    fn lines(&self, race: &RacingPair) -> Option<RaceLines<'_>> {
         let [a, b] = race.accesses;
         let LineOrder { ordering, lines: [one, other], is_of_kernel } = self.order(a, b)?;
         let passages: Vec<Passage> = self.passages(race).map(|(_, own)| own).collect();
@@ -233,22 +279,28 @@ impl Insertion<'_, '_> {
             Ordering::Greater => own.is_backward,
             Ordering::Equal => !own.is_around && self.members.len() == 1,
         });
+        let (one, other) = ((a, one), (b, other));
         let (lower, upper) =
             if ordering == Ordering::Greater { (other, one) } else { (one, other) };
         let is_turn = passages.iter().any(|own| own.is_around) || self.members.len() > 1;
-        let (from, to, iteration) = match (is_straight, is_turn) {
+        let (from, to, iteration) = match (is_straight, is_turn && !passages.is_empty()) {
             (true, _) => (lower, upper, None),
-            (false, true) => (upper, lower, Some(self.iteration(&passages))),
+            (false, true) => (upper, lower, Some(self.iteration())),
             (false, false) => return None,
         };
-        Some(BetweenLines { from: from.clone(), to: to.clone(), iteration, is_of_kernel })
+        Some(RaceLines { from, to, iteration, is_of_kernel })
     }
 
-    /// Returns where in its loop the barrier is.
-    fn iteration(&self, passages: &[Passage]) -> IterationPlace {
-        match (passages.iter().any(|own| own.is_last), passages.iter().all(|own| own.is_last)) {
-            (_, true) => IterationPlace::End,
-            (false, _) => IterationPlace::Start,
+    /// Returns where in its loop the barrier is, by the races within the loop.
+    fn iteration(&self) -> IterationPlace {
+        let passages = self.races.iter().flat_map(|race| self.passages(race));
+        let turns = passages.map(|(_, own)| own);
+        let turns: Vec<Passage> =
+            turns.filter(|own| own.is_around && !own.is_forward && !own.is_backward).collect();
+        let is_last = |own: &Passage| own.is_last;
+        match (turns.iter().any(is_last), turns.iter().all(is_last)) {
+            (true, true) => IterationPlace::End,
+            (false, false) => IterationPlace::Start,
             _ if self.side == Side::After => IterationPlace::End,
             _ => IterationPlace::Start,
         }

@@ -66,11 +66,7 @@ fn change(
     let Action::Insert(kind, _) = action else {
         let site = space.site(space.points[point.0].anchor.span());
         let separates = if action == Action::Remove { Vec::new() } else { findings() };
-        return Change {
-            is_skipped,
-            separates,
-            ..Change::of_barrier(action, site, line, copies)
-        };
+        return Change { is_skipped, separates, ..Change::of_barrier(action, site, line, copies) };
     };
     let LocatedInsertion { site, side, place, right, between } = located(space, point, &races);
     let line = site.source.first().filter(|line| space.is_source(line)).cloned();

@@ -27,8 +27,9 @@ pub struct BetweenLines {
     pub to: SourceLine,
     /// For accesses of different iterations of a loop around both, where in the loop the place is.
     pub iteration: Option<IterationPlace>,
-    /// Whether the lines are of the kernel's own body, rather than of a function that it calls.
-    pub is_of_kernel: bool,
+    /// Whether a barrier there was checked wherever it will be in the PTX: the lines are of the kernel's own body, rather than of
+    /// a function that it calls, and all copies of the two accesses lie around the barrier as they do.
+    pub is_certain: bool,
 }
 
 /// A place in a loop's body, besides all accesses in it.

@@ -234,6 +234,12 @@ impl<'m> PlacementSpace<'m> {
         of_line.map(|(span, _)| *span)
     }
 
+    /// Whether the mnemonics of two instructions begin with the same word.
+    pub(super) fn is_alike(&self, one: Span, other: Span) -> bool {
+        let word = |span| first_word(self.module.mnemonic_in(span));
+        word(one) == word(other)
+    }
+
     /// Whether an instruction is under a predicate.
     pub(super) fn is_guarded(&self, span: Span) -> bool {
         self.module.name(span).starts_with('@')

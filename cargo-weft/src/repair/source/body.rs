@@ -10,7 +10,7 @@ use super::scan::blank;
 
 /// A word, a character, or a directive of the preprocessor.
 #[derive(Clone, Copy)]
-struct Token<'t> {
+struct SourceToken<'t> {
     text: &'t str,
     line: usize,
     /// Whether nothing stands in front of it in its line.
@@ -27,7 +27,7 @@ struct StatementRange {
 
 /// The statements of a source text.
 pub(super) struct Bodies<'t> {
-    tokens: Vec<Token<'t>>,
+    tokens: Vec<SourceToken<'t>>,
 }
 
 /// A text with blanks in place of what is no code.
@@ -117,7 +117,8 @@ impl<'t> Bodies<'t> {
         let are_plain = all[first..=second].iter().all(|own| !self.is_macro(own));
         let start = all[second].lines.start;
         let is_apart = first < second && all[first].lines.end <= start;
-        (is_apart && are_plain && self.is_at_start(&all[second])).then_some((start, start))
+        let is_it = is_apart && are_plain && self.is_at_start(&all[second]);
+        is_it.then(|| (start, self.first_line(&all[second])))
     }
 
     /// Returns the place in front of or behind the statements of two lines, in the smallest body of a loop that contains both.
@@ -134,12 +135,12 @@ impl<'t> Bodies<'t> {
         match place {
             IterationPlace::Start => {
                 let start = all[first].lines.start;
-                self.is_at_start(&all[first]).then_some((start, start))
+                self.is_at_start(&all[first]).then(|| (start, self.first_line(&all[first])))
             }
             IterationPlace::End => {
                 let StatementRange { tokens, lines } = &all[last];
                 let next = self.tokens.get(tokens.end)?;
-                let indent = all[last].lines.start;
+                let indent = self.first_line(&all[last]);
                 (next.line >= lines.end && self.is_at_start(&all[last]))
                     .then_some((lines.end, indent))
             }
@@ -148,6 +149,12 @@ impl<'t> Bodies<'t> {
 
     fn is_at_start(&self, own: &StatementRange) -> bool {
         self.tokens[own.tokens.start].is_first
+    }
+
+    /// Returns the first line of a statement behind its directives.
+    fn first_line(&self, own: &StatementRange) -> usize {
+        let is_code = |at: &usize| !self.text(*at).starts_with('#');
+        own.tokens.clone().find(is_code).map_or(own.lines.start, |at| self.tokens[at].line)
     }
 
     /// Whether a statement begins with a word without lower-case letters, by convention a macro.
@@ -234,7 +241,7 @@ fn of_line(all: &[StatementRange], line: usize) -> Option<usize> {
 }
 
 /// Splits code into words, other characters, and directives with their continued lines.
-fn tokens(code: &str) -> Vec<Token<'_>> {
+fn tokens(code: &str) -> Vec<SourceToken<'_>> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let (mut found, mut at, mut line, mut is_first) = (Vec::new(), 0, 0, true);
     while let Some(c) = code[at..].chars().next() {
@@ -257,7 +264,7 @@ fn tokens(code: &str) -> Vec<Token<'_>> {
         if c == '\n' {
             (line, is_first) = (line + 1, true);
         } else if !c.is_whitespace() {
-            found.push(Token { text, line, is_first, partner: 0 });
+            found.push(SourceToken { text, line, is_first, partner: 0 });
             line += text.matches('\n').count();
             is_first = false;
         }
@@ -290,11 +297,26 @@ mod tests {
         for (body, expected) in [
             ("from();\nto();\n", "from(); sync to();"),
             ("for (;;)\nfrom();\nfor (;;)\nto();\n", "for (;;) from(); sync for (;;) to();"),
-            ("from();\n#pragma unroll\nfor (;;)\nfor (;;) {\nto();\n}\n", "from(); sync #pragma unroll for (;;) for (;;) { to(); }"),
-            ("if (a) {\nfrom();\n} else\nb();\nif (c) to();\n", "if (a) { from(); } else b(); sync if (c) to();"),
-            ("for (;;) {\nfrom();\nb();\nwhile (a)\nto();\n}\n", "for (;;) { from(); b(); sync while (a) to(); }"),
-            ("do {\nfrom();\n} while (a);\nint x =\nto();\n", "do { from(); } while (a); sync int x = to();"),
-            ("auto f = [&] { return 1; };\nfrom();\nint v[] = {\nto() };\n", "auto f = [&] { return 1; }; from(); sync int v[] = { to() };"),
+            (
+                "from();\n#pragma unroll\nfor (;;)\nfor (;;) {\nto();\n}\n",
+                "from(); sync #pragma unroll for (;;) for (;;) { to(); }",
+            ),
+            (
+                "if (a) {\nfrom();\n} else\nb();\nif (c) to();\n",
+                "if (a) { from(); } else b(); sync if (c) to();",
+            ),
+            (
+                "for (;;) {\nfrom();\nb();\nwhile (a)\nto();\n}\n",
+                "for (;;) { from(); b(); sync while (a) to(); }",
+            ),
+            (
+                "do {\nfrom();\n} while (a);\nint x =\nto();\n",
+                "do { from(); } while (a); sync int x = to();",
+            ),
+            (
+                "auto f = [&] { return 1; };\nfrom();\nint v[] = {\nto() };\n",
+                "auto f = [&] { return 1; }; from(); sync int v[] = { to() };",
+            ),
             ("from(\na);\n// b\nto();\n", "from( a); // b sync to();"),
         ] {
             assert_eq!(between(body).as_deref(), Some(expected), "{body}");
@@ -322,7 +344,8 @@ mod tests {
     #[test]
     fn accesses_of_two_iterations_are_apart_in_their_loop() {
         let body = "for (;;) {\na();\nif (b) {\nto();\n}\nfor (;;)\nfrom();\n}\n";
-        let both = [IterationPlace::Start, IterationPlace::End].map(|own| inserted(body, Some(own)));
+        let both =
+            [IterationPlace::Start, IterationPlace::End].map(|own| inserted(body, Some(own)));
         let expected = [
             "for (;;) { a(); sync if (b) { to(); } for (;;) from(); }",
             "for (;;) { a(); if (b) { to(); } for (;;) from(); sync }",
