@@ -99,28 +99,41 @@ fn status(
     command.status().map_err(|source| RecordingError::Start { program, source })
 }
 
-/// Puts a record into a folder. `is_added`: the record that is there stays, otherwise it is replaced.
+/// The folders of a record, and the endings of the files in them.
+const PARTS: [(&str, &str); 3] = [("modules", "ptx"), ("contents", "hex"), ("launches", "jsonl")];
+
+/// Puts a record into a folder. `is_added`: the record that is there stays, otherwise it is replaced, once the new one is there.
 fn move_to(own: &Path, destination: &Path, is_added: bool) -> Result<(), RecordingError> {
     let keep = |source| RecordingError::Keep { folder: destination.to_owned(), source };
-    if !is_added {
-        remove(destination).map_err(keep)?;
-    }
-    for part in ["modules", "contents", "launches"] {
-        add(&own.join(part), &destination.join(part)).map_err(keep)?;
+    for (part, ending) in PARTS {
+        let (from, to) = (own.join(part), destination.join(part));
+        add(&from, &to).map_err(keep)?;
+        if !is_added {
+            remove_others(&from, &to, ending).map_err(keep)?;
+        }
     }
     Ok(())
 }
 
-/// Removes the parts of a record; other files stay.
-fn remove(folder: &Path) -> io::Result<()> {
-    for part in ["modules", "contents", "launches"] {
-        match fs::remove_dir_all(folder.join(part)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
+/// Removes from a folder the files of an earlier record that are not in the new one; files that no record has stay.
+fn remove_others(new: &Path, folder: &Path, ending: &str) -> io::Result<()> {
+    for entry in fs::read_dir(folder).into_iter().flatten() {
+        let entry = entry?;
+        let path = entry.path();
+        let is_name = |stem: &str| {
+            let is_digits =
+                |text: &str| !text.is_empty() && text.bytes().all(|c| c.is_ascii_hexdigit());
+            match ending {
+                "jsonl" => stem.split('-').all(is_digits),
+                _ => stem.len() == 32 && is_digits(stem),
+            }
+        };
+        let is_of_record = path.extension().is_some_and(|own| own == ending)
+            && path.file_stem().and_then(|stem| stem.to_str()).is_some_and(is_name);
+        if is_of_record && !new.join(entry.file_name()).exists() {
+            fs::remove_file(path)?;
         }
     }
-    // It is not empty where it has other files.
-    let _ = fs::remove_dir(folder);
     Ok(())
 }
 

@@ -14,6 +14,14 @@ pub(crate) fn read(path: &Path, most: u64) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// As [`read`], for a regular file alone: reading another one, such as a pipe, might not end.
+pub(crate) fn read_regular(path: &Path, most: u64) -> Result<Vec<u8>> {
+    if !std::fs::metadata(path)?.is_file() {
+        return Err(Error::other("it is not a regular file"));
+    }
+    read(path, most)
+}
+
 /// Returns the first `most` bytes of the file at `path`, or all of them if it has fewer.
 pub(crate) fn head(path: &Path, most: u64) -> Result<Vec<u8>> {
     let file = File::open(path)?;

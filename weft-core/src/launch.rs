@@ -1,7 +1,7 @@
 //! The configuration of a launch: grid, block, arguments, dynamic shared memory, the options of the analysis and its
 //! limits. Plain data that the later stages read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 pub mod allocation;
@@ -303,6 +303,8 @@ pub struct Launch {
     pub args: BTreeMap<usize, Arg>,
     /// The buffers that [`Arg::Within`] points into, by name. They do not overlap each other, nor anything else.
     pub buffers: BTreeMap<String, Allocation>,
+    /// The names in the PTX of initialised variables of the module that might hold other values at the launch.
+    pub changed: BTreeSet<String>,
     /// The names of the parameters in the kernel's source, by position; empty if they are not known. Requirements can use
     /// them beside those of the PTX, and reports show them.
     pub names: Vec<String>,

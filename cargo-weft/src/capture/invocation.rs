@@ -34,7 +34,7 @@ const PHASES: [&str; 26] = [
     "--generate-dependency-targets",
 ];
 /// Options with a value that are left out with it: where results go, and for which devices.
-const OUTPUTS: [&str; 16] = [
+const OUTPUTS: [&str; 24] = [
     "-o",
     "--output-file",
     "-odir",
@@ -51,6 +51,14 @@ const OUTPUTS: [&str; 16] = [
     "--generate-code",
     "-jump-table-density",
     "--jump-table-density",
+    "-Xlinker",
+    "--linker-options",
+    "-Xarchive",
+    "--archive-options",
+    "-Xnvlink",
+    "--nvlink-options",
+    "-Xfatbin",
+    "--fatbin-options",
 ];
 /// Options with which nvcc compiles nothing to machine code.
 const NO_CODE: [&str; 16] = [
@@ -71,9 +79,26 @@ const NO_CODE: [&str; 16] = [
     "-optix-ir",
     "--optix-ir",
 ];
-/// Options with a value that is a file and no source.
-const FILES: [&str; 6] =
-    ["-include", "--pre-include", "-L", "--library-path", "-I", "--include-path"];
+/// Options with a value that is no source, even if it looks like one.
+const FILES: [&str; 17] = [
+    "-include",
+    "--pre-include",
+    "-L",
+    "--library-path",
+    "-I",
+    "--include-path",
+    "-Xcompiler",
+    "--compiler-options",
+    "-Xptxas",
+    "--ptxas-options",
+    "-Xcudafe",
+    "-isystem",
+    "--system-include",
+    "-ccbin",
+    "--compiler-bindir",
+    "-std",
+    "--std",
+];
 
 /// One compilation that is to be repeated.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,8 +107,6 @@ pub(super) struct ToPtx {
     pub(super) source: String,
     /// The arguments of nvcc, without the name of the result.
     pub(super) arguments: Vec<String>,
-    /// The macros that are defined, as they stand on the command line.
-    pub(super) macros: Vec<String>,
 }
 
 /// Returns the compilations to PTX that repeat what nvcc is asked to do with these arguments, one for each source; none if it
@@ -99,7 +122,6 @@ pub(super) fn to_ptx(arguments: &[String]) -> Vec<ToPtx> {
     let compilation = |source: &String| ToPtx {
         source: source.clone(),
         arguments: common.iter().cloned().chain([source.clone()]).collect(),
-        macros: given.macros.clone(),
     };
     let is_cuda = |source: &&String| given.is_all_cuda || ending(source) == "cu";
     given.sources.iter().filter(is_cuda).map(compilation).collect()
@@ -109,7 +131,6 @@ pub(super) fn to_ptx(arguments: &[String]) -> Vec<ToPtx> {
 #[derive(Debug, Default)]
 struct Given {
     kept: Vec<String>,
-    macros: Vec<String>,
     /// C++ and CUDA files.
     sources: Vec<String>,
     /// The values of options that name devices.
@@ -133,9 +154,9 @@ impl Given {
             } else if PHASES.contains(&name) {
             } else if OUTPUTS.contains(&name) {
                 let value = value.map(str::to_owned).or_else(|| rest.next().cloned());
-                given
-                    .devices
-                    .extend(value.filter(|_| name.contains("arch") || name.contains("code")));
+                given.devices.extend(value.filter(|_| {
+                    name.contains("arch") && !name.contains("archive") || name.contains("code")
+                }));
             } else if FILES.contains(&name) && value.is_none() {
                 given.kept.push(word.clone());
                 given.kept.extend(rest.next().cloned());
@@ -146,9 +167,9 @@ impl Given {
             } else if matches!(name, "-D" | "--define-macro") {
                 let value =
                     value.map(str::to_owned).or_else(|| rest.next().cloned()).unwrap_or_default();
-                given.define(&value);
+                given.kept.push(format!("-D{value}"));
             } else if let Some(value) = word.strip_prefix("-D") {
-                given.define(value);
+                given.kept.push(format!("-D{value}"));
             } else if word.starts_with('-') {
                 given.kept.push(word.clone());
             } else {
@@ -161,11 +182,6 @@ impl Given {
             }
         }
         given
-    }
-
-    fn define(&mut self, definition: &str) {
-        self.macros.push(definition.to_owned());
-        self.kept.push(format!("-D{definition}"));
     }
 }
 
@@ -220,7 +236,11 @@ mod tests {
         let expected = "-ccbin=c++ -O3 -Xcompiler -ffunction-sections -Xcompiler -m64 -I include -DN=4 -DWIDE \
                         -ptx -lineinfo -arch=compute_80 kernels/scan.cu";
         assert_eq!(repeated(asked), [expected]);
-        assert_eq!(to_ptx(&words(asked))[0].macros, ["N=4", "WIDE"]);
+        // What only the linker takes, with its value.
+        assert_eq!(
+            repeated("-Xlinker /usr/lib/libx.so -Xcompiler a.o -c k.cu"),
+            ["-Xcompiler a.o -ptx -lineinfo k.cu"]
+        );
     }
 
     #[test]

@@ -75,8 +75,9 @@ fn repeat(nvcc: &Path, compilation: &ToPtx, out_dir: &Path) {
     let package = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from).unwrap_or_default();
     let here = env::current_dir().unwrap_or_default();
     let source = here.join(&compilation.source);
-    let place = out_dir.join(FOLDER).join(name(&source, &compilation.macros, &[out_dir, &package]));
-    let (ptx, failed) = (place.with_extension("ptx"), place.with_extension(FAILED));
+    let place =
+        out_dir.join(FOLDER).join(name(&source, &compilation.arguments, &[out_dir, &package]));
+    let (ptx, failed) = (with_ending(&place, "ptx"), with_ending(&place, FAILED));
     // What an earlier run left is not the result of this one.
     let _ = fs::remove_file(&ptx);
     let _ = fs::remove_file(&failed);
@@ -97,22 +98,29 @@ fn repeat(nvcc: &Path, compilation: &ToPtx, out_dir: &Path) {
 }
 
 /// Returns the path of the result in the folder of the captured PTX, without an ending: that of the source in the first of
-/// `roots` that contains it. Sources that are compiled with macros get the hash of these too, since they are often compiled
-/// several times.
-fn name(source: &Path, macros: &[String], roots: &[&Path]) -> PathBuf {
+/// `roots` that contains it, with a hash of the arguments, since a source is often compiled several times. Folders among `roots`
+/// have no part in the hash: they differ between machines.
+fn name(source: &Path, arguments: &[String], roots: &[&Path]) -> PathBuf {
     let inner = roots.iter().find_map(|root| source.strip_prefix(root).ok()).unwrap_or(source);
     let words = inner.components().filter(|part| matches!(part, Component::Normal(_)));
-    let path: PathBuf = words.collect::<PathBuf>().with_extension("");
-    if macros.is_empty() {
-        return path;
-    }
+    let path: PathBuf = words.collect();
     let mut hasher = blake3::Hasher::new();
-    for own in macros {
+    for own in arguments {
+        let roots = roots.iter().filter_map(|root| root.to_str()).filter(|root| !root.is_empty());
+        let own = roots.fold(own.clone(), |own, root| own.replace(root, "."));
         hasher.update(own.as_bytes()).update(&[0]);
     }
-    let stem = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    // No dot: what follows one would be taken for the ending.
-    path.with_file_name(format!("{}-{}", stem.replace('.', "_"), &hasher.finalize().to_hex()[..8]))
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let stem = name.rsplit_once('.').map_or(&*name, |(stem, _)| stem);
+    path.with_file_name(format!("{stem}-{}", &hasher.finalize().to_hex()[..8]))
+}
+
+/// Returns the path with an ending behind it.
+fn with_ending(place: &Path, ending: &str) -> PathBuf {
+    let mut path = place.as_os_str().to_owned();
+    path.push(".");
+    path.push(ending);
+    path.into()
 }
 
 fn code(status: ExitStatus) -> ExitCode {
@@ -132,16 +140,20 @@ mod tests {
     #[test]
     fn results_are_named_after_their_sources() {
         let roots = [Path::new("/t/out"), Path::new("/p")];
-        let name = |source: &str, macros: &[&str]| {
-            let macros: Vec<_> = macros.iter().map(|own| (*own).to_owned()).collect();
-            name(Path::new(source), &macros, &roots)
+        let name = |source: &str, arguments: &[&str]| {
+            let arguments: Vec<_> = arguments.iter().map(|own| (*own).to_owned()).collect();
+            let name = name(Path::new(source), &arguments, &roots);
+            name.to_str().expect("it is text").to_owned()
         };
-        assert_eq!(name("/p/kernels/scan.cu", &[]), Path::new("kernels/scan"));
-        assert_eq!(name("/t/out/made.cu", &[]), Path::new("made"));
-        assert_eq!(name("/cuda/x.cu", &[]), Path::new("cuda/x"));
-        let (one, other) = (name("/p/k.cu", &["N=1"]), name("/p/k.cu", &["N=2"]));
-        assert_ne!(one, other);
-        assert_ne!(name("/p/k.cu", &["A", "B"]), name("/p/k.cu", &["AB"]));
-        assert!(one.to_string_lossy().starts_with("k-"), "{one:?}");
+        assert!(name("/p/kernels/scan.cu", &[]).starts_with("kernels/scan-"));
+        assert!(name("/t/out/made.cu", &[]).starts_with("made-"));
+        assert!(name("/cuda/x.cu", &[]).starts_with("cuda/x-"));
+        assert!(name("/p/red.f32.cu", &[]).starts_with("red.f32-"));
+        let one = name("/p/k.cu", &["-DN=1"]);
+        for other in [&["-DN=2"][..], &["-DN=1", "-Iwide"], &["-DN", "=1"]] {
+            assert_ne!(one, name("/p/k.cu", other));
+        }
+        assert_eq!(name("/p/k.cu", &["-I/p/include"]), name("/p/k.cu", &["-I./include"]));
+        assert_eq!(with_ending(Path::new("a/red.f32-1"), "ptx"), Path::new("a/red.f32-1.ptx"));
     }
 }

@@ -49,7 +49,8 @@ impl Key {
     }
 
     fn launch(&mut self, launch: &Launch) {
-        let Launch { block, grid, shared, args, buffers, names, requires, options, limit } = launch;
+        let Launch { block, grid, shared, args, buffers, changed, names, requires, options, limit } =
+            launch;
         let Limit { instructions, memory } = limit;
         self.option(*block, Self::dimensions);
         self.option(*grid, Self::dimensions);
@@ -59,6 +60,10 @@ impl Key {
         for (name, buffer) in buffers {
             self.bytes(name.as_bytes());
             self.buffer(buffer);
+        }
+        self.count(changed.len());
+        for name in changed {
+            self.bytes(name.as_bytes());
         }
         self.count(names.len());
         for name in names {
@@ -218,6 +223,7 @@ mod tests {
             with(Options { witness: 1, ..Options::default() }),
             with(Options { any_inputs: true, ..Options::default() }),
             Launch { names: vec!["n".to_owned()], ..plain() },
+            Launch { changed: ["n".to_owned()].into(), ..plain() },
             args(&[(0, Arg::Integer(1))]),
             args(&[(0, Arg::Integer(-1))]),
             args(&[(0, Arg::Integer(1 << 64))]),

@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use weft_core::launch::Launch;
-use weft_core::ptx::Module;
+use weft_core::ptx::{self, Module};
 
 use crate::config::{Allow, NamedLaunch};
 use crate::discover::PtxFile;
-use crate::record::{KernelLaunches, Record, RecordError, module_name};
+use crate::record::{KernelLaunches, Record, RecordError, RecordedLaunch, module_name};
 
 /// Which launches kernels are checked under.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -60,12 +60,23 @@ impl PackageRecords {
             return Vec::new();
         }
         let present = names(files).chain(self.others.iter().cloned()).collect();
-        let of_record = |record: &Arc<Record>| {
-            let has = |kernel: &str| files.iter().any(|file| has_kernel(&file.text, kernel));
-            let names = record.strangers(&present, |launch| has(&launch.kernel));
-            names.into_iter().map(|name| stranger(record, &name)).collect::<Vec<_>>()
-        };
-        self.records.iter().flat_map(of_record).collect()
+        let mut modules = BTreeMap::new();
+        let mut found = Vec::new();
+        for record in &self.records {
+            let mut has = |launch: &RecordedLaunch| {
+                files.iter().enumerate().any(|(at, file)| {
+                    // Few files have the name at all, and only those are read.
+                    file.text.contains(&launch.kernel) && {
+                        let read = || (ptx::parse_shared(&file.text), module_name(&file.text));
+                        let (module, text) = modules.entry(at).or_insert_with(read);
+                        record.is_earlier(launch, module, text)
+                    }
+                })
+            };
+            let names = record.strangers(&present, &mut has);
+            found.extend(names.into_iter().map(|name| stranger(record, &name)));
+        }
+        found
     }
 
     /// Whether a file is a module of these records.
@@ -146,27 +157,4 @@ fn stranger(record: &Record, name: &str) -> PtxFile {
         unread: Some(error.to_string()),
     };
     PtxFile::read(&path, &display).unwrap_or_else(|error| unread(&error))
-}
-
-/// Whether a text of PTX defines a kernel with this name.
-fn has_kernel(text: &str, name: &str) -> bool {
-    text.match_indices(name).any(|(at, _)| {
-        let (before, word) = (text[..at].trim_end(), ".entry");
-        let after = text[at + name.len()..].chars().next();
-        let goes_on = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '%');
-        before.ends_with(word) && before.len() < at && !after.is_some_and(goes_on)
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::has_kernel;
-
-    #[test]
-    fn a_kernel_is_what_entry_names() {
-        let text = ".visible .entry k_1(\n)\n{ call k; }\n.entry\n k2() {}";
-        let has = |name: &str| has_kernel(text, name);
-        assert!(has("k_1") && has("k2"));
-        assert!(!has("k") && !has("k_") && !has("1"));
-    }
 }

@@ -2,7 +2,7 @@
 //! keys.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use toml::Spanned;
@@ -209,6 +209,7 @@ impl Settings {
             shared: self.shared,
             args,
             buffers: self.buffers.iter().map(buffer).collect(),
+            changed: BTreeSet::new(),
             names,
             requires: self.requires.iter().map(|own| own.requirement.clone()).collect(),
             options: Options {

@@ -82,9 +82,10 @@ mod tests {
             args: Some(vec![RecordedArg {
                 bytes: n.to_le_bytes().into(),
                 pointers: Vec::new(),
-                has_freed: false,
+                freed: Vec::new(),
             }]),
             allocations: Vec::new(),
+            variables: Vec::new(),
         }
     }
 

@@ -170,7 +170,7 @@ impl Record {
 
 fn text(path: &Path) -> Result<String, RecordError> {
     let read = |source| RecordError::Read { path: path.to_owned(), source };
-    let bytes = bounded::read(path, MOST).map_err(read)?;
+    let bytes = bounded::read_regular(path, MOST).map_err(read)?;
     String::from_utf8(bytes).map_err(|error| read(io::Error::other(error)))
 }
 

@@ -13,12 +13,14 @@ pub(super) type Given<'r> = &'r [Option<u8>];
 
 impl RecordedLaunch {
     /// Returns this launch with the options and limits of `stated`: the arguments, sizes and contents are those of the record,
-    /// nothing else is required of them. `params`: the parameters of the kernel that is checked; `given`: returns what the host put
+    /// nothing else is required of them. `params`: the parameters of the kernel that is checked; `variables`: those that
+    /// kernels might have changed; `given`: returns what the host put
     /// into an allocation, unless kernels might have changed it.
     pub(super) fn launch<'r>(
         &self,
         stated: &Launch,
         params: &[Param],
+        variables: &[String],
         given: &mut dyn FnMut(&RecordedAllocation) -> Option<Given<'r>>,
     ) -> Launch {
         let known: Vec<Option<Given<'r>>> = self.allocations.iter().map(given).collect();
@@ -30,26 +32,29 @@ impl RecordedLaunch {
             shared: Some(self.shared),
             args: args.collect(),
             buffers: self.reached(&known),
+            changed: variables.iter().chain(&self.variables).cloned().collect(),
             requires: Vec::new(),
             ..stated.clone()
         }
     }
 
     /// Returns the value of an argument; `None` for one that is left open: a number of a kind that cannot be stated exactly, or a
-    /// pointer to freed memory or to a variable.
+    /// pointer to a variable.
     fn value(&self, arg: &RecordedArg, param: &Param) -> Option<Arg> {
         let pointer = |own: &RecordedPointer| self.within(own).map(Arg::Within);
         if !param.is_scalar {
             let fields = arg.pointers.iter().filter_map(|own| Some((own.at, pointer(own)?)));
-            let fields: BTreeMap<u64, Arg> = fields.collect();
-            let is_whole = !arg.has_freed && fields.len() == arg.pointers.len();
+            let mut fields: BTreeMap<u64, Arg> = fields.collect();
+            let is_whole = fields.len() == arg.pointers.len();
+            fields.extend(arg.freed.iter().map(|at| (*at, Arg::Within(freed()))));
             let bytes = is_whole.then(|| arg.bytes.clone());
             return Some(Arg::Fields(Fields { bytes, fields }));
         }
         match (&arg.pointers[..], param.is_float) {
             ([own], _) => pointer(own),
+            ([], _) if !arg.freed.is_empty() => Some(Arg::Within(freed())),
             ([], true) => number(&arg.bytes).filter(|own| !own.is_nan()).map(Arg::Float),
-            ([], false) if !arg.has_freed => integer(&arg.bytes, param.is_signed).map(Arg::Integer),
+            ([], false) => integer(&arg.bytes, param.is_signed).map(Arg::Integer),
             _ => None,
         }
     }
@@ -74,7 +79,10 @@ impl RecordedLaunch {
             }
         }
         let buffer = |at: usize| (buffer_name(at), self.allocation(at, known[at]));
-        reached.into_iter().map(buffer).collect()
+        let has_freed = self.args.iter().flatten().any(|arg| !arg.freed.is_empty());
+        let none = Allocation { size: Some(0), ..Allocation::default() };
+        let freed = has_freed.then(|| (FREED.to_owned(), none));
+        reached.into_iter().map(buffer).chain(freed).collect()
     }
 
     /// Returns an allocation as far as it can be stated: more is open.
@@ -97,6 +105,13 @@ impl RecordedLaunch {
         }
         Allocation { size, contents, pointers }
     }
+}
+
+/// The name of the memory that stands for all that was freed: it has no byte.
+const FREED: &str = "freed";
+
+fn freed() -> Within {
+    Within { buffer: FREED.to_owned(), offset: 0 }
 }
 
 fn dim([x, y, z]: [u32; 3]) -> Dim3 {

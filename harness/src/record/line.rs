@@ -54,6 +54,8 @@ impl LaunchLine {
 /// A variable of the module whose address the host has asked for.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct GlobalLine {
+    /// Its name in the PTX.
+    pub(super) name: String,
     /// The index of the allocation that it is.
     pub(super) allocation: usize,
 }

@@ -15,9 +15,9 @@ mod writers;
 use std::collections::BTreeSet;
 use std::sync::PoisonError;
 
-use weft_core::flow::Placement;
+use weft_core::flow::{Placement, Symbol};
 use weft_core::launch::Launch;
-use weft_core::ptx::Module;
+use weft_core::ptx::{Module, Space};
 
 pub use folder::{Record, RecordError};
 pub use hash::module_name;
@@ -56,7 +56,9 @@ impl Record {
         let is_other = |own: &&RecordedLaunch| {
             own.module.as_ref().is_none_or(|module| !present.contains(module))
         };
-        let others: Vec<&RecordedLaunch> = all.filter(is_other).collect();
+        // Launches of another text are those of this one before it was built anew, unless it has some itself.
+        let others: Vec<&RecordedLaunch> =
+            if own.is_empty() { all.filter(is_other).collect() } else { Vec::new() };
         if own.is_empty() && others.is_empty() {
             return KernelLaunches::default();
         }
@@ -65,6 +67,10 @@ impl Record {
         });
         // Otherwise the check says what is wrong with the kernel.
         let Some(program) = program else { return KernelLaunches::default() };
+        // Any kernel that ran before might have written to them.
+        let is_changed = |own: &&Symbol| own.space == Space::Global && own.init.is_some();
+        let variables = program.symbols.iter().filter(is_changed);
+        let variables: Vec<String> = variables.map(|own| own.name.clone()).collect();
         let sizes: Vec<u64> = program.params.iter().map(|param| param.size).collect();
         let fits = |own: &&RecordedLaunch| own.sizes().is_none_or(|own| own == sizes);
         let others: Vec<_> = others.into_iter().filter(fits).collect();
@@ -80,11 +86,27 @@ impl Record {
             (!is_written).then(|| bytes.map_or(&[][..], Vec::as_slice))
         };
         let launch = |own: &RecordedLaunch| {
-            let launch = own.launch(stated, &program.params, &mut given);
+            let launch = own.launch(stated, &program.params, &variables, &mut given);
             (format!("recorded-{}", own.name()), launch)
         };
         let launches = chosen.into_iter().map(launch).collect();
         KernelLaunches { launches, left_out, is_rebuilt }
+    }
+
+    /// Whether a launch is one of this kernel before its module was built anew: it has the same name and parameters of the same
+    /// sizes, and the record has no launch of the module as it is, which is called `text`.
+    pub fn is_earlier(&self, launch: &RecordedLaunch, module: &Module, text: &str) -> bool {
+        let is_own = |own: &RecordedLaunch| {
+            own.kernel == launch.kernel && own.module.as_deref() == Some(text)
+        };
+        let sizes = || {
+            let kernel = module.kernel(&launch.kernel)?;
+            let program =
+                weft_core::link(module, kernel, &Launch::default(), &Placement::default()).ok()?;
+            Some(program.params.iter().map(|param| param.size).collect::<Vec<u64>>())
+        };
+        !self.launches.iter().any(is_own)
+            && sizes().is_some_and(|sizes| launch.sizes().is_none_or(|own| own == sizes))
     }
 
     /// Returns the names of the kept modules whose launches are of none of the modules in `present`, each with its kernels that
@@ -92,10 +114,13 @@ impl Record {
     pub fn strangers(
         &self,
         present: &BTreeSet<String>,
-        has: impl Fn(&RecordedLaunch) -> bool,
+        mut has: impl FnMut(&RecordedLaunch) -> bool,
     ) -> BTreeSet<String> {
-        let of_launch = |own: &RecordedLaunch| own.module.clone().filter(|_| !has(own));
-        let modules = self.launches.iter().filter_map(of_launch);
-        modules.filter(|name| !present.contains(name) && self.modules.contains(name)).collect()
+        let is_kept = |name: &&String| !present.contains(*name) && self.modules.contains(*name);
+        let modules = self
+            .launches
+            .iter()
+            .filter_map(|own| Some((own.module.as_ref().filter(is_kept)?, own)));
+        modules.filter(|(_, own)| !has(own)).map(|(name, _)| name.clone()).collect()
     }
 }

@@ -23,6 +23,8 @@ pub struct RecordedLaunch {
     /// The arguments; `None`: their sizes were not known.
     pub(super) args: Option<Vec<RecordedArg>>,
     pub(super) allocations: Vec<RecordedAllocation>,
+    /// The names of the variables of the module whose addresses the host has asked for, so that it might have changed them.
+    pub(super) variables: Vec<String>,
 }
 
 /// The bytes of an argument.
@@ -31,8 +33,8 @@ pub(super) struct RecordedArg {
     /// Zeros where pointers are.
     pub(super) bytes: Vec<u8>,
     pub(super) pointers: Vec<RecordedPointer>,
-    /// Whether it holds pointers to memory that was freed. They are zeros in `bytes`, and not null.
-    pub(super) has_freed: bool,
+    /// Where pointers to memory that was freed stand.
+    pub(super) freed: Vec<u64>,
 }
 
 /// A pointer into an allocation.
@@ -90,8 +92,10 @@ impl RecordedLaunch {
     fn joined(line: LaunchLine) -> Result<Self, &'static str> {
         let LaunchLine { kernel, module, grid, block, cluster, shared, args, .. } = line;
         let mut allocations: Vec<_> = line.allocations.into_iter().map(allocation).collect();
-        for GlobalLine { allocation } in line.globals {
+        let mut variables = Vec::new();
+        for GlobalLine { name, allocation } in line.globals {
             let own = allocations.get_mut(allocation);
+            variables.push(name);
             own.ok_or("a variable is none of the allocations of the launch")?.is_variable = true;
         }
         let args = args.map(|args| args.into_iter().map(arg).collect::<Option<Vec<_>>>());
@@ -101,7 +105,8 @@ impl RecordedLaunch {
             );
         }
         let args = args.flatten();
-        let launch = Self { kernel, module, block, grid, cluster, shared, args, allocations };
+        let launch =
+            Self { kernel, module, block, grid, cluster, shared, args, allocations, variables };
         launch.misfit().map_or(Ok(launch), Err)
     }
 
@@ -155,7 +160,7 @@ fn arg(line: ArgLine) -> Option<RecordedArg> {
     let pointers: Vec<_> = line.pointers.into_iter().map(pointer).collect();
     let mut places = pointers.iter().map(|own| own.at).chain(line.freed.iter().copied());
     let fits = places.all(|at| is_within(at, bytes.len() as u64));
-    fits.then_some(RecordedArg { bytes, pointers, has_freed: !line.freed.is_empty() })
+    fits.then_some(RecordedArg { bytes, pointers, freed: line.freed })
 }
 
 /// Whether a pointer can stand at `at` among so many bytes.

@@ -15,8 +15,8 @@ const MOST: u64 = 128 << 20;
 #[derive(Debug, Default)]
 pub(super) struct Writers {
     modules: BTreeMap<String, Option<Module>>,
-    /// By module and kernel; `None`: the kernel might write anything.
-    written: BTreeMap<(String, String), Option<BTreeSet<usize>>>,
+    /// By module and kernel, the parameters and those among them by which it might write; `None`: it might write anything.
+    written: BTreeMap<(String, String), Option<(usize, BTreeSet<usize>)>>,
 }
 
 impl Writers {
@@ -28,16 +28,19 @@ impl Writers {
         if !self.written.contains_key(&key) {
             let written = self.module(name, path).and_then(|module| {
                 let kernel = module.kernel(&by.kernel)?;
-                weft_core::written_parameters(module, kernel)
+                Some((kernel.params.len(), weft_core::written_parameters(module, kernel)?))
             });
             self.written.insert(key.clone(), written);
         }
-        self.written[&key].as_ref().is_none_or(|written| written.contains(&arg))
+        // A parameter that the kernel does not have says that the record is about another kernel.
+        let might =
+            |(count, written): &(usize, BTreeSet<usize>)| arg >= *count || written.contains(&arg);
+        self.written[&key].as_ref().is_none_or(might)
     }
 
     fn module(&mut self, name: &str, path: &dyn Fn(&str) -> PathBuf) -> Option<&Module> {
         let read = || {
-            let bytes = bounded::read(&path(name), MOST).ok()?;
+            let bytes = bounded::read_regular(&path(name), MOST).ok()?;
             let module = ptx::parse(&String::from_utf8(bytes).ok()?);
             module.errors.is_empty().then_some(module)
         };

@@ -17,6 +17,7 @@ pub(super) struct LinkedKernel<'m> {
     /// The names of the parameters in the kernel's source, if they are known.
     names: Vec<String>,
     buffers: StatedBuffers,
+    changed: BTreeSet<String>,
     plain: Program,
     /// The program whose shared variables are packed, once it is needed.
     packed: OnceCell<Program>,
@@ -40,8 +41,10 @@ impl<'m> LinkedKernel<'m> {
         let mut plain = build(module, kernel, &names, placement)?;
         let buffers = StatedBuffers::of(&plain.params, &plain.fields, launch);
         plain.buffers = buffers.clone();
+        forget(&mut plain, &launch.changed);
         let (packed, by_number) = (OnceCell::new(), RefCell::default());
-        Ok(Self { module, kernel, names, buffers, plain, packed, by_number })
+        let changed = launch.changed.clone();
+        Ok(Self { module, kernel, names, buffers, changed, plain, packed, by_number })
     }
 
     /// Returns the program as it is checked under a launch: shared variables are packed if the kernel accesses shared memory
@@ -82,8 +85,16 @@ impl<'m> LinkedKernel<'m> {
     /// # Errors
     /// PTX that does not link.
     pub(super) fn placed(&self, placement: &Placement) -> Result<Program, CheckError> {
-        let program = build(self.module, self.kernel, &self.names, placement)?;
+        let mut program = build(self.module, self.kernel, &self.names, placement)?;
+        forget(&mut program, &self.changed);
         Ok(Program { buffers: self.buffers.clone(), ..program })
+    }
+}
+
+/// Leaves open what variables with these names hold.
+fn forget(program: &mut Program, changed: &BTreeSet<String>) {
+    for symbol in program.symbols.iter_mut().filter(|symbol| changed.contains(&symbol.name)) {
+        symbol.init = None;
     }
 }
 

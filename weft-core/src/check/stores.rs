@@ -7,7 +7,8 @@ use crate::flow::Placement;
 use crate::ptx::{Function, Module};
 use crate::symbolic;
 
-/// Returns the positions of the parameters through which a kernel might write global memory, itself or in functions that it calls;
+/// Returns the positions of the parameters through which a kernel might write global memory, itself or in functions that it calls, or that it stores
+/// in memory, where a later kernel might find them;
 /// `None` if it might write memory that no parameter points to, or cannot be linked. Pointers are taken to stay in the
 /// buffers that the parameters point into. Variables of the module are not among the parameters.
 pub fn written_parameters(module: &Module, kernel: &Function) -> Option<BTreeSet<usize>> {
@@ -44,6 +45,9 @@ mod tests {
         assert_eq!(written(&format!("{read}{store}{atomic}")), Some(vec![0, 1]));
         let field = "ld.param.u64 %rd4, [s+8];\nst.global.u32 [%rd4], 1;\n";
         assert_eq!(written(field), Some(vec![2]));
+        let stored = "st.global.u64 [%rd1], %rd2;\n";
+        let both = "ld.param.u64 %rd1, [a];\nld.param.u64 %rd2, [b];\n";
+        assert_eq!(written(&format!("{both}{stored}")), Some(vec![0, 1]));
         assert_eq!(written("st.shared.u32 [0], 1;\n"), Some(vec![]));
     }
 

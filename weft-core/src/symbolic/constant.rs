@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::base::AddressBase;
-use crate::flow::{Holds, Instr, Pc, Program};
+use crate::flow::{Holds, Instr, Operand, Pc, Program};
 use crate::ptx::Space;
 use crate::ptx::isa::{Effect, Modifier};
 
@@ -15,18 +15,25 @@ pub(super) struct ConstantMemory {
     is_all_written: bool,
     /// Whether some store might write any global memory.
     is_global_written: bool,
+    /// The parameters, fields among them, that are stored, so that other kernels might write through them.
+    escaped: BTreeSet<usize>,
 }
 
 impl ConstantMemory {
     pub(super) fn of(program: &Program) -> Self {
-        let mut memory =
-            Self { written: BTreeSet::new(), is_all_written: false, is_global_written: false };
+        let mut memory = Self {
+            written: BTreeSet::new(),
+            is_all_written: false,
+            is_global_written: false,
+            escaped: BTreeSet::new(),
+        };
         for instr in &program.code {
             if !matches!(instr.effect(), Effect::Store | Effect::Atomic | Effect::Asynchronous) {
                 continue;
             }
             // Which of its addresses it writes to is not modelled.
             memory.is_global_written |= instr.effect() == Effect::Asynchronous;
+            memory.escaped.extend(escaped(program, instr));
             if let Some(base) = base(program, instr) {
                 memory.written.insert(base);
             } else {
@@ -38,13 +45,16 @@ impl ConstantMemory {
         memory
     }
 
-    /// Returns the positions of the parameters through which it is written; `None` if any global memory might be.
+    /// Returns the positions of the parameters through which it is written, or might be by what later finds them in memory; `None` if any global memory might be.
     pub(super) fn written_parameters(&self, program: &Program) -> Option<BTreeSet<usize>> {
+        let position = |at: usize| program.field(at).map_or(at, |field| field.param);
         let parameter = |base: &AddressBase| match base {
-            AddressBase::Buffer(at) => Some(program.field(*at).map_or(*at, |field| field.param)),
+            AddressBase::Buffer(at) => Some(position(*at)),
             AddressBase::Variable(_) => None,
         };
-        (!self.is_global_written).then(|| self.written.iter().filter_map(parameter).collect())
+        let written = self.written.iter().filter_map(parameter);
+        let escaped = self.escaped.iter().map(|at| position(*at));
+        (!self.is_global_written).then(|| written.chain(escaped).collect())
     }
 
     /// Whether a load reads memory that no thread writes, as is promised of `ld.global.nc` (PTX ISA, `ld`).
@@ -60,6 +70,23 @@ impl ConstantMemory {
                 && !is_of_cta
                 && base.is_some_and(|base| !self.written.contains(&base))
     }
+}
+
+/// Returns the parameters that an instruction stores to memory that outlives the cta.
+fn escaped(program: &Program, instr: &Instr) -> BTreeSet<usize> {
+    let space = instr.address.map(|address| address.space);
+    if matches!(space, Some(Space::Shared | Space::Local | Space::Param)) {
+        return BTreeSet::new();
+    }
+    let held = |operand: &Operand| match operand {
+        Operand::Register(register) => match &program.holds[register.index()] {
+            Holds::Param(at) => vec![*at],
+            Holds::Params(params) => params.all().collect(),
+            _ => Vec::new(),
+        },
+        _ => Vec::new(),
+    };
+    instr.sources.iter().flat_map(held).collect()
 }
 
 /// Whether a store without a known base might write to shared or global memory.
