@@ -82,6 +82,8 @@ impl Record {
         let lines = folder.join("launches");
         let entries = match fs::read_dir(&lines) {
             Ok(entries) => entries,
+            // What a file in place of one of its folders means, others say.
+            Err(_) if !folder.is_dir() => return Ok(None),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(RecordError::Read { path: lines, source }),
         };
