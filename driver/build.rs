@@ -8,27 +8,21 @@ use std::{env, error};
 fn main() -> Result<(), Box<dyn error::Error>> {
     println!("cargo::rerun-if-changed=standin");
     println!("cargo::rustc-check-cfg=cfg(weft_standin)");
-    if env::var("CARGO_CFG_TARGET_OS")? != "linux"
-        || env::var("CARGO_CFG_TARGET_POINTER_WIDTH")? != "64"
-    {
+    let target = |name: &str| env::var(format!("CARGO_CFG_TARGET_{name}"));
+    // With musl, a library would bring a second standard library of C into the programs.
+    if target("OS")? != "linux" || target("POINTER_WIDTH")? != "64" || target("ENV")? != "gnu" {
         return Ok(());
     }
     let out = PathBuf::from(env::var("OUT_DIR")?).join("libcuda.so");
     let mut compiler = Command::new(env::var("RUSTC")?);
     compiler
         .args(["--edition", "2024", "--crate-type", "cdylib", "--crate-name", "cuda"])
-        .args([
-            "-C",
-            "opt-level=2",
-            "-C",
-            "codegen-units=1",
-            "-C",
-            "strip=symbols",
-            "--cap-lints",
-            "allow",
-        ])
+        .args(["-C", "opt-level=2", "-C", "codegen-units=1", "-C", "strip=symbols"])
+        .args(["--cap-lints", "allow"])
         // Programs look for either name; what is linked to it asks for this one.
         .args(["-C", "link-arg=-Wl,-soname,libcuda.so.1"])
+        // Its functions are called when the process forks and while it ends, so that it must not be unloaded.
+        .args(["-C", "link-arg=-Wl,-z,nodelete"])
         .args(["--target", &env::var("TARGET")?])
         .arg("-o")
         .arg(&out)

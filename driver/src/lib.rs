@@ -4,7 +4,7 @@
 //! `LD_LIBRARY_PATH`. A program that loads it sees one device, allocates, copies and launches; what it launches is
 //! written into the folder that [`RECORD`] names. The format is documented in `standin/record.rs`.
 //!
-//! The stand-in is compiled for Linux with 64 bits, the platforms of CUDA on which the variable above works. Elsewhere [`LIBRARY`]
+//! The stand-in is compiled for 64-bit Linux with glibc, the platforms of CUDA on which the variable above works. Elsewhere [`LIBRARY`]
 //! is `None`, and [`install`] says why.
 
 use std::io::{self, Write};
@@ -24,7 +24,7 @@ pub const NAMES: [&str; 2] = ["libcuda.so.1", "libcuda.so"];
 pub const LIBRARY: Option<&[u8]> = built::LIBRARY;
 
 /// Why [`LIBRARY`] is `None`.
-pub const REASON: &str = "launches can be recorded on 64-bit Linux only: elsewhere programs do not look for the driver in a folder of ours";
+pub const REASON: &str = "launches can be recorded on 64-bit Linux with glibc only: there programs look for the driver in a folder that they are told";
 
 #[cfg(weft_standin)]
 mod built {

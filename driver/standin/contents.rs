@@ -1,13 +1,14 @@
 //! Contents of allocations: as files of the record, and the pointers within them.
 
-use std::fmt::Write;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
 use crate::allocation::{Allocation, Contents, Snapshot};
-use crate::hash;
 use crate::memory::Memory;
 use crate::record::Record;
 
+/// Bytes that are searched for addresses at once.
+const PIECE: usize = 1 << 20;
 /// Bytes of a line of a file.
 const LINE: usize = 32;
 
@@ -51,45 +52,58 @@ fn take(
         return Contents { name: None, pointers };
     }
     let size = usize::try_from(own.size).unwrap_or(0);
-    let mut bytes = memory.read(base, size);
+    let mut bytes = memory.read(base, 0, size);
     for (at, _) in &pointers {
         let at = usize::try_from(*at).unwrap_or(0);
         bytes[at..at + 8].fill(0);
     }
-    let text = hexadecimal(&bytes, own);
-    let name = hash::name(text.as_bytes());
-    record.store("contents", &format!("{name}.hex"), text.as_bytes());
+    let known = own.known.within(0, own.size);
+    let name = record.contents(fingerprint(&bytes, &known), || hexadecimal(&bytes, &known));
     Contents { name: Some(name), pointers }
 }
 
 /// Returns the known words of 8 bytes that might be addresses, with their offsets: those that no program computes with, as the
 /// addresses of device memory are chosen, and addresses of the host that are known to the device.
 fn words(memory: &Memory, base: u64, own: &Allocation) -> Vec<(u64, u64)> {
-    let bytes = memory.read(base, usize::try_from(own.size).unwrap_or(0));
-    let word = |at: u64| {
-        let bytes = bytes.get(usize::try_from(at).ok()?..)?.first_chunk()?;
-        Some((at, u64::from_le_bytes(*bytes)))
+    let mut found = Vec::new();
+    for (low, high) in own.known.within(0, own.size) {
+        for start in (low.next_multiple_of(8)..high).step_by(PIECE) {
+            let count = usize::try_from(high - start).unwrap_or(PIECE).min(PIECE);
+            let piece = memory.read(base, start, count);
+            let words = piece.chunks_exact(8).zip((start..).step_by(8)).filter_map(|(word, at)| {
+                let word = u64::from_le_bytes(*word.first_chunk()?);
+                memory.might_be_address(word).then_some((at, word))
+            });
+            found.extend(words);
+        }
+    }
+    found
+}
+
+/// Returns a number that other contents do not have: it is found in a fraction of the time that the name takes.
+fn fingerprint(bytes: &[u8], known: &[(u64, u64)]) -> (u64, u64) {
+    let half = |salt: u8| {
+        let mut hasher = DefaultHasher::new();
+        (salt, bytes, known).hash(&mut hasher);
+        hasher.finish()
     };
-    let known = own.known.within(0, own.size).into_iter();
-    known
-        .flat_map(|(low, high)| (low.next_multiple_of(8)..high.saturating_sub(7)).step_by(8))
-        .filter_map(word)
-        .filter(|(_, word)| memory.might_be_address(*word))
-        .collect()
+    (half(0), half(1))
 }
 
 /// Returns the text of a file of contents.
-fn hexadecimal(bytes: &[u8], own: &Allocation) -> String {
+fn hexadecimal(bytes: &[u8], known: &[(u64, u64)]) -> String {
+    const DIGITS: [char; 16] =
+        ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
+    let mut is_known = vec![false; bytes.len()];
+    for (low, high) in known {
+        let range = usize::try_from(*low).unwrap_or(0)..usize::try_from(*high).unwrap_or(0);
+        is_known[range].fill(true);
+    }
     let mut text = String::with_capacity(bytes.len() * 2 + bytes.len() / LINE + 1);
-    let all = own.known.contains(0, own.size);
-    for (row, line) in bytes.chunks(LINE).enumerate() {
-        for (column, byte) in line.iter().enumerate() {
-            let at = (row * LINE + column) as u64;
-            if all || own.known.contains(at, at + 1) {
-                let _ = write!(text, "{byte:02x}");
-            } else {
-                text.push_str("..");
-            }
+    for (line, is_known) in bytes.chunks(LINE).zip(is_known.chunks(LINE)) {
+        for (byte, is_known) in line.iter().zip(is_known) {
+            let digits = [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]];
+            text.extend(if *is_known { digits } else { ['.', '.'] });
         }
         text.push('\n');
     }

@@ -2,11 +2,13 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::mem::ManuallyDrop;
 
 use crate::status::{Refusal, Status, refuse};
 
 thread_local! {
-    static STACK: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
+    /// It is never dropped: programs call the driver while they end, when values of the thread that would be are gone.
+    static STACK: ManuallyDrop<RefCell<Vec<u64>>> = const { ManuallyDrop::new(RefCell::new(Vec::new())) };
 }
 
 /// What a context remembers.
@@ -36,22 +38,17 @@ pub(crate) struct Contexts {
 
 /// Returns the current context of this thread.
 pub(crate) fn current() -> Option<u64> {
-    // Threads that end have no stack any more.
-    STACK
-        .try_with(|stack| stack.borrow().last().copied())
-        .ok()
-        .flatten()
-        .filter(|handle| *handle != 0)
+    STACK.with(|stack| stack.borrow().last().copied()).filter(|handle| *handle != 0)
 }
 
 /// Puts a context on the stack of this thread.
 pub(crate) fn push(handle: u64) {
-    let _ = STACK.try_with(|stack| stack.borrow_mut().push(handle));
+    STACK.with(|stack| stack.borrow_mut().push(handle));
 }
 
 /// Takes the top of the stack of this thread.
 pub(crate) fn pop() -> Option<u64> {
-    STACK.try_with(|stack| stack.borrow_mut().pop()).ok().flatten()
+    STACK.with(|stack| stack.borrow_mut().pop())
 }
 
 /// Replaces the top of the stack of this thread; 0 takes it.

@@ -148,8 +148,12 @@ impl Text {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Host(*mut c_void);
 
-// SAFETY: an address as such can be used from any thread; reading what is there is bounded by the call that handed it in.
+// SAFETY: every number of 64 bits is a raw address.
 unsafe impl Plain for Host {}
+
+// SAFETY: an address as such can be used from any thread. What is there is read for the calls alone for which the program promises
+// it, which might be made by another thread than the one that handed the address in.
+unsafe impl Send for Host {}
 
 impl Host {
     /// Returns the number of the address.

@@ -12,8 +12,9 @@
 //! | what programs hand in | `scanner`, `signature`, `lz4`, `zstd/`, `fatbin` |
 //! | the state of the device | `device`, `pages`, `allocation`, `memory`, `contexts`, `streams`, `pools` |
 //! | the record | `record`, `contents` |
-//! | modules and the one locked state | `modules`, `exports`, `state`, `call` |
-//! | launches | `limits`, `arguments`, `launches` |
+//! | modules, limits of launches, graphs | `modules`, `limits`, `graphs` |
+//! | the one locked state | `state`, `call`, `exports` |
+//! | launches, and other work of streams | `arguments`, `launches`, `order` |
 //! | the driver interface | `interface/` (a file a chapter of the manual) |
 //!
 //! The library is compiled by `rustc` alone, without a package manager, so it uses nothing but `std`. It is the only part of the project
@@ -35,6 +36,7 @@ mod contexts;
 mod device;
 mod fatbin;
 mod foreign;
+mod graphs;
 mod hash;
 mod interface;
 mod json;
@@ -43,6 +45,7 @@ mod limits;
 mod lz4;
 mod memory;
 mod modules;
+mod order;
 mod pages;
 mod pools;
 mod ranges;

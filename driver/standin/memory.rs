@@ -260,30 +260,45 @@ impl Memory {
             ));
         }
         let (base, offset) = self.range(to, bytes, "sets")?;
-        let length = usize::try_from(bytes).map_err(|_| Status::InvalidValue)?;
-        if let Some((first, _)) =
-            pattern.split_first().filter(|(first, rest)| rest.iter().all(|b| b == *first))
-        {
-            // SAFETY: the range is within a live allocation, which is mapped (a registered one by the host).
-            unsafe { Host::at(to).raw().write_bytes(*first, length) };
-        } else {
-            for at in (0..length).step_by(pattern.len()) {
-                let target = Host::at(to).offset(at).raw();
-                // SAFETY: as above; the range is a multiple of the pattern.
-                unsafe { target.copy_from(pattern.as_ptr(), pattern.len()) };
+        let is_zero = pattern.iter().all(|byte| *byte == 0);
+        // Large memory that is only cleared takes none of the machine's.
+        let cleared = if is_zero { Pages::zero(to, to + bytes) } else { None };
+        match cleared {
+            Some((first, last)) => {
+                Self::fill(to, first - to, pattern);
+                Self::fill(last, to + bytes - last, pattern);
             }
+            None => Self::fill(to, bytes, pattern),
         }
         self.overwritten(base, offset, bytes);
         Ok(())
     }
 
-    /// Returns bytes of a live allocation.
-    pub(crate) fn read(&self, base: u64, count: usize) -> Vec<u8> {
+    /// Fills a range of a live allocation, a multiple of the pattern.
+    fn fill(to: u64, bytes: u64, pattern: &[u8]) {
+        let Ok(length) = usize::try_from(bytes) else { return };
+        let Some((first, rest)) = pattern.split_first() else { return };
+        if rest.iter().all(|byte| byte == first) {
+            // SAFETY: the range is within a live allocation, which is mapped (a registered one by the host).
+            unsafe { Host::at(to).raw().write_bytes(*first, length) };
+            return;
+        }
+        for at in (0..length).step_by(pattern.len()) {
+            let target = Host::at(to).offset(at).raw();
+            // SAFETY: as above; the range is a multiple of the pattern.
+            unsafe { target.copy_from(pattern.as_ptr(), pattern.len()) };
+        }
+    }
+
+    /// Returns bytes of a live allocation from an offset on, fewer at its end.
+    pub(crate) fn read(&self, base: u64, offset: u64, count: usize) -> Vec<u8> {
         let size = self.allocations.get(&base).map_or(0, |own| own.size);
-        let mut bytes = vec![0; count.min(usize::try_from(size).unwrap_or(usize::MAX))];
+        let most = usize::try_from(size.saturating_sub(offset)).unwrap_or(usize::MAX);
+        let mut bytes = vec![0; count.min(most)];
+        let from = Host::at(base + offset).raw();
         // SAFETY: the bytes are within a live allocation, and the vector has as many. If it is the host's memory, a thread of the program
         // that writes there at this moment races with the launch that it has just asked for.
-        unsafe { Host::at(base).raw().copy_to_nonoverlapping(bytes.as_mut_ptr(), bytes.len()) };
+        unsafe { bytes.as_mut_ptr().copy_from_nonoverlapping(from, bytes.len()) };
         bytes
     }
 

@@ -56,6 +56,13 @@ pub(crate) fn is_address(number: u64) -> bool {
     (START..END).contains(&number)
 }
 
+/// Gives memory back to the system, which reads as zeros then, and returns whether the system took it.
+fn discard(start: u64, length: u64) -> bool {
+    let Ok(length) = usize::try_from(length) else { return false };
+    // SAFETY: private anonymous memory of ours, in which no allocation is in use, or one that is set to zeros.
+    unsafe { madvise(Pages::address(start), length, MADV_DONTNEED) == 0 }
+}
+
 impl Default for Pages {
     fn default() -> Self {
         Pages { next: START, mapped: START, small: BTreeMap::new() }
@@ -79,7 +86,8 @@ impl Pages {
                 return self.take(size);
             }
         }
-        self.next = end;
+        // The last block of a large allocation is its own.
+        self.next = if is_small { end } else { end.next_multiple_of(BLOCK) };
         if is_small {
             *self.small.entry(base / BLOCK).or_default() += 1;
         }
@@ -117,23 +125,23 @@ impl Pages {
 
     /// Gives the memory of an allocation back to the system; its addresses stay mapped, and read as zeros.
     pub(crate) fn give_back(&mut self, base: u64, size: u64) {
-        let (mut start, mut end) = (base, (base + size) / BLOCK * BLOCK);
-        if size < BLOCK / 2 {
-            let block = base / BLOCK;
-            let Some(count) = self.small.get_mut(&block) else { return };
-            *count -= 1;
-            if *count > 0 || self.next / BLOCK == block {
-                return;
-            }
+        if size >= BLOCK / 2 {
+            discard(base, size.next_multiple_of(BLOCK));
+            return;
+        }
+        let block = base / BLOCK;
+        let Some(count) = self.small.get_mut(&block) else { return };
+        *count -= 1;
+        if *count == 0 {
             self.small.remove(&block);
-            (start, end) = (block * BLOCK, (block + 1) * BLOCK);
+            discard(block * BLOCK, BLOCK);
         }
-        if let Some(length) = end.checked_sub(start).and_then(|length| usize::try_from(length).ok())
-            && length > 0
-        {
-            // SAFETY: private anonymous memory of ours, in which no allocation is in use; what was there is not read again.
-            unsafe { madvise(Self::address(start), length, MADV_DONTNEED) };
-        }
+    }
+
+    /// Makes all whole blocks within a range of one allocation zero without touching them, and returns the range of the blocks.
+    pub(crate) fn zero(start: u64, end: u64) -> Option<(u64, u64)> {
+        let (first, last) = (start.next_multiple_of(BLOCK), end / BLOCK * BLOCK);
+        (is_address(start) && first < last && discard(first, last - first)).then_some((first, last))
     }
 
     fn address(number: u64) -> *mut c_void {
@@ -149,14 +157,14 @@ mod tests {
     #[test]
     fn addresses_are_aligned_apart_and_never_given_twice() {
         let mut pages = Pages::default();
-        let mut last = 0;
+        let (mut last, mut live) = (0, Vec::new());
         for round in 0..2000_u64 {
             let size = 1 + (round * 7919) % 100_000;
             let base = pages.take(size).unwrap();
             assert!(base >= last, "{base:x} after {last:x}");
             assert_eq!(base % ALIGN, 0);
             last = base + size + 1;
-            let pointer: *mut u8 = super::Pages::address(base).cast();
+            let pointer: *mut u8 = Pages::address(base).cast();
             let offset = usize::try_from(size - 1).unwrap();
             // SAFETY: both are within the bytes that were just taken.
             unsafe {
@@ -166,7 +174,17 @@ mod tests {
             }
             if round % 3 == 0 {
                 pages.give_back(base, size);
+            } else {
+                live.push((base, size));
             }
+        }
+        // What was given back took nothing along.
+        for (base, size) in live {
+            let pointer: *mut u8 = Pages::address(base).cast();
+            // SAFETY: as above.
+            let ends =
+                unsafe { (pointer.read(), pointer.add(usize::try_from(size - 1).unwrap()).read()) };
+            assert_eq!(ends, (1, 1));
         }
         // Larger than a step, and than what the machine has: nothing is reserved.
         let large = pages.take(200 << 30).unwrap();

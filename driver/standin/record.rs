@@ -5,7 +5,8 @@
 //! A folder, named by `WEFT_RECORD`. `modules/HASH.ptx` is the PTX text of one module; `contents/HASH.hex` the contents of an
 //! allocation; `launches/PID-START.jsonl`, one file a process, has one JSON object a line, appended with a single `write` of the
 //! whole line at each event, so that a process that aborts loses nothing. HASH is FNV-1a of 128 bits of the bytes of the PTX, or
-//! of the file, as 32 hexadecimal digits. Files in `modules/` and `contents/` are written under a temporary name and renamed.
+//! of the file, as 32 hexadecimal digits. Files in `modules/` and `contents/` are written under a temporary name, which starts with a
+//! point, and renamed.
 //!
 //! Every object has `"record"`, its kind. A line that a process has written is not written again: launches are kept once by
 //! content. Fields that readers do not know are to be skipped.
@@ -31,7 +32,7 @@
 //!     record does not depend on addresses. `freed` lists where pointers to memory that was freed are, zeros in `bytes` too; absent where
 //!     there are none. `args` is `null` where the parameters are not known, with a `reason`.
 //!   - `allocations`: those that arguments and globals point into, numbered by first use in this launch, then those that known contents of these point
-//!     into. `contents` is absent if nothing is known or the allocation is larger than `WEFT_RECORD_CONTENTS` bytes (64 KiB). `pointers` are
+//!     into, through contents that are too large to be kept too. `contents` is absent if nothing is known or the allocation is larger than `WEFT_RECORD_CONTENTS` bytes (64 KiB). `pointers` are
 //!     those within its contents, absent where there are none.
 //!   - `passed`: how kernels of earlier launches reached this allocation since the host overwrote all of it with one call, each once,
 //!     sorted; absent where there are none, or no contents. Whether these kernels store there is for the reader to decide: the contents are
@@ -43,11 +44,11 @@
 //!   are zeros. Memory that the host uses without calls (managed, pinned, registered) is known as it is at the launch.
 //! - `invalid`: a call that the driver refuses. `"after_read":true` says that the process has read memory before that a kernel might have changed, so
 //!   that the call might rest on values which are not those of a device. `kernel` is there if the call is about one.
-//! - `missing`: a function that the stand-in does not have was asked for or called, once each.
+//! - `missing`: a function that the stand-in does not have was called or, if it has no such symbol, asked for, once each.
 //!
 //! Recording never stops the program: what cannot be written is not, and one line on standard error says so, once.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -78,6 +79,8 @@ pub(crate) struct Record {
     lines: HashSet<u128>,
     /// Names of the files that were written.
     stored: HashSet<PathBuf>,
+    /// Names of contents, by their fingerprints.
+    names: HashMap<(u64, u64), String>,
 }
 
 impl Record {
@@ -95,6 +98,7 @@ impl Record {
             pid: 0,
             lines: HashSet::new(),
             stored: HashSet::new(),
+            names: HashMap::new(),
         }
     }
 
@@ -127,6 +131,23 @@ impl Record {
             self.stored.insert(path);
             self.judge(done);
         }
+    }
+
+    /// Keeps contents, and returns their name. `text` is asked for only if this process has not kept contents with this
+    /// fingerprint before.
+    pub(crate) fn contents(
+        &mut self,
+        fingerprint: (u64, u64),
+        text: impl FnOnce() -> String,
+    ) -> String {
+        if let Some(name) = self.names.get(&fingerprint) {
+            return name.clone();
+        }
+        let text = text();
+        let name = hash::name(text.as_bytes());
+        self.store("contents", &format!("{name}.hex"), text.as_bytes());
+        self.names.insert(fingerprint, name.clone());
+        name
     }
 
     /// Notes a call that was refused.

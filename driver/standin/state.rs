@@ -8,6 +8,7 @@ use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
 use crate::contexts::Contexts;
 use crate::device::Device;
+use crate::graphs::Graphs;
 use crate::memory::Memory;
 use crate::modules::Modules;
 use crate::pools::Pools;
@@ -27,6 +28,8 @@ pub(crate) struct State {
     pub(crate) contexts: Contexts,
     /// Streams and events.
     pub(crate) streams: Streams,
+    /// Captures and graphs.
+    pub(crate) graphs: Graphs,
     /// Memory pools.
     pub(crate) pools: Pools,
     /// Modules and kernels.
@@ -47,6 +50,7 @@ impl State {
             memory: Memory::default(),
             contexts: Contexts::default(),
             streams: Streams::default(),
+            graphs: Graphs::default(),
             pools: Pools::default(),
             modules: Modules::default(),
             links: BTreeMap::new(),
@@ -69,8 +73,8 @@ impl State {
 
 /// The one state of the process.
 static STATE: LazyLock<Mutex<State>> = LazyLock::new(|| {
-    // SAFETY: the functions are of this library, which is never unloaded once it has thread-local values with destructors;
-    // registering has no other condition. If it fails, only a fork beside a call of another thread is affected.
+    // SAFETY: the functions are of this library, which is linked so that it is never unloaded; registering has no other condition. If
+    // it fails, only a fork beside a call of another thread is affected.
     unsafe { pthread_atfork(Some(before_fork), Some(after_fork), Some(after_fork)) };
     Mutex::new(State::new())
 });

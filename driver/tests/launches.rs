@@ -1,6 +1,6 @@
 //! What host programs launch, against lines that were written by hand from the documentation of the record.
 
-#![cfg(target_os = "linux")]
+#![cfg(all(target_os = "linux", target_env = "gnu"))]
 
 mod recorder;
 
@@ -195,6 +195,35 @@ fn clusters_and_cooperative_launches_are_recorded() {
             r#"{"record":"invalid","function":"cuLaunchCooperativeKernel","error":"CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE","kernel":"none","reason":"a cooperative launch of 265 blocks, of at most 264 that run at once"}"#,
         ],
     );
+}
+
+#[test]
+fn fat_binaries_are_read_and_machine_code_is_noted() {
+    record("fat_binary").assert_lines(
+        &[],
+        &[
+            r#"{"record":"launch","kernel":"none","module":"$module","grid":[1,1,1],"block":[32,1,1],"shared":0,"cooperative":false,"args":[],"allocations":[]}"#,
+            r#"{"record":"launch","kernel":"none","module":"$module","grid":[2,1,1],"block":[32,1,1],"shared":0,"cooperative":false,"args":[],"allocations":[]}"#,
+            r#"{"record":"launch","kernel":"any","module":null,"grid":[3,1,1],"block":[32,1,1],"shared":0,"cooperative":false,"args":null,"reason":"it holds machine code alone","allocations":[]}"#,
+        ],
+    );
+}
+
+#[test]
+fn graphs_launch_what_was_captured() {
+    let recorded = record("graphs");
+    let lines = recorded.lines();
+    let lines: Vec<serde_json::Value> =
+        lines.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let launches: Vec<_> = lines.iter().filter(|line| line["record"] == "launch").collect();
+    // The launch outside of the graph comes first. The graph sets `p` each time, so that its first launch is the same in both; of
+    // `q` nothing is known.
+    let grids: Vec<_> = launches.iter().map(|launch| launch["grid"][0].as_u64().unwrap()).collect();
+    assert_eq!(grids, [3, 1, 2]);
+    let known = format!("{}\n", "07000000".repeat(2));
+    assert_eq!(launches[1]["allocations"][0]["contents"], name_of(known.as_bytes()));
+    assert_eq!(launches[1]["allocations"][0]["passed"], serde_json::Value::Null);
+    assert_eq!(launches[2]["allocations"][0]["contents"], serde_json::Value::Null);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Processes, threads and their ends; what the driver answers besides launches; what happens where nothing can be written.
 
-#![cfg(target_os = "linux")]
+#![cfg(all(target_os = "linux", target_env = "gnu"))]
 
 mod recorder;
 
@@ -26,6 +26,13 @@ fn a_process_that_aborts_loses_nothing() {
     let recorded = run("abortion", |_| {});
     assert_eq!(recorded.output.status.signal(), Some(6));
     assert_eq!(grids(&recorded.lines()), [1]);
+}
+
+#[test]
+fn a_process_can_use_the_driver_while_it_ends() {
+    let recorded = record("ending");
+    let lines = recorded.lines();
+    assert!(!lines.iter().any(|line| line.contains("invalid")), "{lines:?}");
 }
 
 #[test]
@@ -99,6 +106,15 @@ fn a_file_that_cannot_be_written_does_not_stop_the_program() {
     });
     assert!(recorded.output.status.success());
     assert_eq!(String::from_utf8_lossy(&recorded.output.stderr).lines().count(), 1);
+}
+
+#[test]
+fn a_full_disk_does_not_stop_the_program() {
+    let recorded = run("full_disk", |_| {});
+    assert!(recorded.output.status.success());
+    let errors = String::from_utf8_lossy(&recorded.output.stderr);
+    assert_eq!(errors.lines().count(), 1, "{errors}");
+    assert!(errors.starts_with("weft: launches are not recorded from here on: "), "{errors}");
 }
 
 #[test]

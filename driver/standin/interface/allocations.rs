@@ -110,7 +110,8 @@ fn allocate_from_pool(
 fn free_in_order(call: &Call, address: u64, stream: u64) -> Answer {
     let mut state = call.current()?;
     state.streams.stream(stream)?;
-    if address == 0 {
+    // In a graph, memory is freed at its launches, of which there might be more.
+    if address == 0 || state.graphs.capture_of(stream).is_some() {
         return Ok(());
     }
     state.memory.free(address, &[Kind::Device])

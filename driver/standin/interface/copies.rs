@@ -2,7 +2,9 @@
 
 use crate::call::Call;
 use crate::foreign::{Host, In, Plain};
+use crate::graphs::Work;
 use crate::memory::Memory;
+use crate::order;
 use crate::status::{Answer, Refusal, Status, refuse};
 
 exports! {
@@ -53,28 +55,39 @@ fn peer(call: &Call, to: u64, _: u64, from: u64, _: u64, count: usize) -> Answer
     within(call, to, from, count)
 }
 
+/// A stream that copies of rows can be given to: they are not kept for graphs.
 fn stream(call: &Call, stream: u64) -> Answer {
-    call.current()?.streams.stream(stream).map(|_| ())
+    let state = call.current()?;
+    state.streams.stream(stream)?;
+    if state.graphs.capture_of(stream).is_some() {
+        let reason = "captures a copy of rows, which the recorder cannot";
+        return Err(refuse(Status::StreamCaptureUnsupported, reason));
+    }
+    Ok(())
 }
 
 fn in_in_order(call: &Call, to: u64, from: Host, count: usize, stream: u64) -> Answer {
-    self::stream(call, stream)?;
-    in_(call, to, from, count)
+    order::submit(&mut *call.current()?, stream, Work::In { to, from, count: count as u64 })
 }
 
 fn out_in_order(call: &Call, to: Host, from: u64, count: usize, stream: u64) -> Answer {
-    self::stream(call, stream)?;
-    out(call, to, from, count)
+    order::submit(&mut *call.current()?, stream, Work::Out { to, from, count: count as u64 })
 }
 
 fn within_in_order(call: &Call, to: u64, from: u64, count: usize, stream: u64) -> Answer {
-    self::stream(call, stream)?;
-    within(call, to, from, count)
+    order::submit(&mut *call.current()?, stream, Work::Within { to, from, count: count as u64 })
 }
 
 fn unified_in_order(call: &Call, to: u64, from: u64, count: usize, stream: u64) -> Answer {
-    self::stream(call, stream)?;
-    unified(call, to, from, count)
+    let mut state = call.current()?;
+    let (memory, count) = (&state.memory, count as u64);
+    let work = match (memory.is_known(to), memory.is_known(from)) {
+        (true, true) => Work::Within { to, from, count },
+        (true, false) => Work::In { to, from: Host::at(from), count },
+        (false, true) => Work::Out { to: Host::at(to), from, count },
+        (false, false) => return Memory::copy_on_host(Host::at(to), Host::at(from), count),
+    };
+    order::submit(&mut state, stream, work)
 }
 
 fn peer_in_order(

@@ -35,6 +35,7 @@ fn record(call: &Call, event: u64, stream: u64) -> Answer {
     let mut state = call.current()?;
     state.streams.stream(stream)?;
     state.streams.event(event)?.recorded = Some(Instant::now());
+    state.graphs.recorded(event, stream);
     Ok(())
 }
 

@@ -2,9 +2,10 @@
 
 use crate::call::Call;
 use crate::foreign::{Host, HostFunction, In, Plain};
+use crate::graphs::Work;
 use crate::limits::{self, Configuration};
 use crate::status::{Answer, Refusal, Status, refuse};
-use crate::{arguments, launches};
+use crate::{arguments, order};
 
 exports! {
     cuLaunchKernel(kernel: u64, gx: u32, gy: u32, gz: u32, bx: u32, by: u32, bz: u32, shared: u32, stream: u64, addresses: In<Host>, extra: In<Host>) since 4000 ptsz => launch_plain;
@@ -60,8 +61,8 @@ fn launch(
     state.streams.stream(stream).map_err(of_kernel)?;
     limits::check(state.device, &kernel, configuration)?;
     let values = arguments::read(&kernel, addresses, extra)?;
-    launches::record(&mut state, &kernel, configuration, values.as_deref());
-    Ok(())
+    let configuration = *configuration;
+    order::submit(&mut state, stream, Work::Launch { kernel, configuration, arguments: values })
 }
 
 #[allow(clippy::too_many_arguments, reason = "the driver's own parameters")]
@@ -140,6 +141,9 @@ fn launch_with_attributes(
 
 /// Everything before it in the stream is done, so that the function is called at once.
 fn host_function(call: &Call, stream: u64, function: HostFunction, data: Host) -> Answer {
-    call.current()?.streams.stream(stream)?;
-    function.call(data)
+    let mut state = call.current()?;
+    state.streams.stream(stream)?;
+    let is_kept = state.graphs.keep(stream, Work::Call { function, data }).is_none();
+    drop(state);
+    if is_kept { Ok(()) } else { function.call(data) }
 }

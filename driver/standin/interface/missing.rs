@@ -127,7 +127,6 @@ missing! {
     cuGraphConditionalHandleCreate since 12030 one;
     cuGraphCreate since 10000 one;
     cuGraphDebugDotPrint since 11030 one;
-    cuGraphDestroy since 10000 one;
     cuGraphDestroyNode since 10000 one;
     cuGraphEventRecordNodeGetEvent since 11010 one;
     cuGraphEventRecordNodeSetEvent since 11010 one;
@@ -135,7 +134,6 @@ missing! {
     cuGraphEventWaitNodeSetEvent since 11010 one;
     cuGraphExecBatchMemOpNodeSetParams since 11070 one;
     cuGraphExecChildGraphNodeSetParams since 11010 one;
-    cuGraphExecDestroy since 10000 one;
     cuGraphExecEventRecordNodeSetEvent since 11010 one;
     cuGraphExecEventWaitNodeSetEvent since 11010 one;
     cuGraphExecExternalSemaphoresSignalNodeSetParams since 11020 one;
@@ -155,14 +153,10 @@ missing! {
     cuGraphExternalSemaphoresWaitNodeSetParams since 11020 one;
     cuGraphGetEdges since 10000 one;
     cuGraphGetEdges_v2 since 12030 one;
-    cuGraphGetNodes since 10000 one;
     cuGraphGetRootNodes since 10000 one;
     cuGraphHostNodeGetParams since 10000 one;
     cuGraphHostNodeSetParams since 10000 one;
     cuGraphInstantiate since 10000 one;
-    cuGraphInstantiate_v2 since 11000 one;
-    cuGraphInstantiateWithFlags since 11040 one;
-    cuGraphInstantiateWithParams since 12000 ptsz;
     cuGraphKernelNodeCopyAttributes since 11000 one;
     cuGraphKernelNodeGetAttribute since 11000 one;
     cuGraphKernelNodeGetParams since 10000 one;
@@ -170,7 +164,6 @@ missing! {
     cuGraphKernelNodeSetAttribute since 11000 one;
     cuGraphKernelNodeSetParams since 10000 one;
     cuGraphKernelNodeSetParams_v2 since 12000 one;
-    cuGraphLaunch since 10000 ptsz;
     cuGraphMemAllocNodeGetParams since 11040 one;
     cuGraphMemFreeNodeGetParams since 11040 one;
     cuGraphMemcpyNodeGetParams since 10000 one;
@@ -190,7 +183,6 @@ missing! {
     cuGraphRemoveDependencies since 10000 one;
     cuGraphRemoveDependencies_v2 since 12030 one;
     cuGraphRetainUserObject since 11030 one;
-    cuGraphUpload since 11010 ptsz;
     cuGraphicsMapResources since 3000 ptsz;
     cuGraphicsResourceGetMappedMipmappedArray since 5000 one;
     cuGraphicsResourceGetMappedPointer since 3000 one;
@@ -324,11 +316,9 @@ missing! {
     cuStreamBatchMemOp since 8000 ptsz;
     cuStreamBatchMemOp_v2 since 11070 ptsz;
     cuStreamBeginCapture since 10000 ptsz;
-    cuStreamBeginCapture_v2 since 10010 ptsz;
     cuStreamBeginCaptureToGraph since 12030 ptsz;
     cuStreamCopyAttributes since 11000 ptsz;
     cuStreamDestroy since 2000 one;
-    cuStreamEndCapture since 10000 ptsz;
     cuStreamGetAttribute since 11000 ptsz;
     cuStreamGetCaptureInfo since 10010 ptsz;
     cuStreamGetGreenCtx since 12040 one;

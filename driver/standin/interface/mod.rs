@@ -8,6 +8,7 @@ mod devices;
 mod entry;
 mod errors;
 mod events;
+mod graphs;
 mod kernels;
 mod launch;
 mod libraries;
@@ -31,6 +32,7 @@ pub(crate) fn exports() -> impl Iterator<Item = &'static Export> {
         devices::EXPORTS,
         errors::EXPORTS,
         events::EXPORTS,
+        graphs::EXPORTS,
         kernels::EXPORTS,
         launch::EXPORTS,
         libraries::EXPORTS,

@@ -1,6 +1,8 @@
 //! Setting memory to a value.
 
 use crate::call::Call;
+use crate::graphs::Work;
+use crate::order;
 use crate::status::{Answer, Status, refuse};
 
 exports! {
@@ -37,11 +39,9 @@ fn set(
             format!("rows of {bytes} bytes, {pitch} bytes apart"),
         ));
     }
-    for row in 0..height as u64 {
-        let start = (pitch as u64).checked_mul(row).and_then(|offset| to.checked_add(offset));
-        state.memory.set(start.ok_or(Status::InvalidValue)?, value, width as u64)?;
-    }
-    Ok(())
+    let (pitch, width, height) = (pitch as u64, width as u64, height as u64);
+    let work = Work::Set { to, pitch, value: value.to_vec(), width, height };
+    order::submit(&mut state, stream, work)
 }
 
 fn bytes(call: &Call, to: u64, value: u8, count: usize) -> Answer {

@@ -3,6 +3,7 @@
 use crate::call::Call;
 use crate::contexts;
 use crate::foreign::{Host, Out, StreamCallback};
+use crate::order;
 use crate::status::{Answer, Status, refuse};
 use crate::streams::Stream;
 
@@ -21,10 +22,6 @@ exports! {
     cuStreamGetDevice(stream: u64, device: Out<i32>) since 12080 ptsz => device;
     cuStreamAddCallback(stream: u64, callback: StreamCallback, data: Host, flags: u32) since 5000 ptsz => callback;
     cuStreamAttachMemAsync(stream: u64, address: u64, size: usize, flags: u32) since 6000 ptsz => attach;
-    cuStreamIsCapturing(stream: u64, status: Out<u32>) since 10000 ptsz => is_capturing;
-    cuStreamGetCaptureInfo_v2(stream: u64, status: Out<u32>, id: Out<u64>, graph: Out<u64>, nodes: Out<Host>, count: Out<usize>) since 11030 ptsz => capture_info;
-    cuStreamGetCaptureInfo_v3(stream: u64, status: Out<u32>, id: Out<u64>, graph: Out<u64>, nodes: Out<Host>, edges: Out<Host>, count: Out<usize>) since 12030 ptsz => capture_info_with_edges;
-    cuThreadExchangeStreamCaptureMode(mode: Out<u32>) since 10010 one => exchange_mode;
 }
 
 fn create(call: &Call, stream: Out<u64>, flags: u32) -> Answer {
@@ -50,13 +47,17 @@ fn destroy(call: &Call, stream: u64) -> Answer {
 }
 
 fn wait(call: &Call, stream: u64) -> Answer {
-    call.current()?.streams.stream(stream).map(|_| ())
+    let state = call.current()?;
+    state.streams.stream(stream)?;
+    order::refuse_capture(&state, stream)
 }
 
 fn wait_event(call: &Call, stream: u64, event: u64, _flags: u32) -> Answer {
     let mut state = call.current()?;
     state.streams.stream(stream)?;
-    state.streams.event(event).map(|_| ())
+    state.streams.event(event)?;
+    state.graphs.waits(stream, event);
+    Ok(())
 }
 
 fn priority(call: &Call, stream: u64, priority: Out<i32>) -> Answer {
@@ -102,47 +103,4 @@ fn attach(call: &Call, stream: u64, address: u64, _size: usize, _flags: u32) -> 
     let state = call.current()?;
     state.streams.stream(stream)?;
     state.memory.range(address, 1, "attaches").map(|_| ())
-}
-
-/// Streams are never captured here: beginning a capture is not supported.
-fn is_capturing(call: &Call, stream: u64, status: Out<u32>) -> Answer {
-    call.current()?.streams.stream(stream)?;
-    status.give(0)
-}
-
-fn capture_info(
-    call: &Call,
-    stream: u64,
-    status: Out<u32>,
-    id: Out<u64>,
-    graph: Out<u64>,
-    nodes: Out<Host>,
-    count: Out<usize>,
-) -> Answer {
-    id.give_if_wanted(0);
-    graph.give_if_wanted(0);
-    nodes.give_if_wanted(Host::at(0));
-    count.give_if_wanted(0);
-    is_capturing(call, stream, status)
-}
-
-#[allow(clippy::too_many_arguments, reason = "the driver's own parameters")]
-fn capture_info_with_edges(
-    call: &Call,
-    stream: u64,
-    status: Out<u32>,
-    id: Out<u64>,
-    graph: Out<u64>,
-    nodes: Out<Host>,
-    edges: Out<Host>,
-    count: Out<usize>,
-) -> Answer {
-    edges.give_if_wanted(Host::at(0));
-    capture_info(call, stream, status, id, graph, nodes, count)
-}
-
-fn exchange_mode(call: &Call, mode: Out<u32>) -> Answer {
-    drop(call.ready()?);
-    // The mode before: global.
-    mode.give(0)
 }

@@ -101,6 +101,44 @@ static void streams(void) {
     GIVES(INVALID_HANDLE, cuLaunchKernel(kernel("none"), 1, 1, 1, 32, 1, 1, 0, stream, 0, 0));
 }
 
+/* Nothing is done while a stream is captured; the graph does it at each launch, with the arguments of the capture. */
+static void graphs(void) {
+    Handle stream, second, event, graph, executable;
+    int status = 0, data = 41;
+    unsigned back[2] = {9, 9};
+    start();
+    OK(cuStreamCreate(&stream, 1));
+    OK(cuStreamCreate(&second, 1));
+    OK(cuEventCreate(&event, 2));
+    Pointer p = allocate(8), q = allocate(8), argument = p;
+    GIVES(900, cuStreamBeginCapture_v2(0, 0));
+    GIVES(401, cuStreamEndCapture(stream, &graph));
+    OK(cuStreamBeginCapture_v2(stream, 0));
+    OK(cuStreamIsCapturing(stream, &status));
+    HOLDS(status == 1);
+    OK(cuMemsetD32Async(p, 7, 2, stream));
+    OK(cuLaunchKernel(kernel("two"), 1, 1, 1, 32, 1, 1, 0, stream, (void *[]){&argument, &argument}, 0));
+    argument = q;
+    /* A second stream joins by an event. */
+    OK(cuEventRecord(event, stream));
+    OK(cuStreamWaitEvent(second, event, 0));
+    OK(cuLaunchKernel(kernel("two"), 2, 1, 1, 32, 1, 1, 0, second, (void *[]){&argument, &argument}, 0));
+    OK(cuLaunchHostFunc(second, host_function, &data));
+    OK(cuMemcpyDtoHAsync_v2(back, p, 8, stream));
+    GIVES(900, cuStreamSynchronize(stream));
+    GIVES(903, cuStreamEndCapture(second, &graph));
+    OK(cuStreamEndCapture(stream, &graph));
+    HOLDS(called == 0 && back[0] == 9);
+    OK(cuGraphInstantiateWithFlags(&executable, graph, 0));
+    OK(cuGraphDestroy(graph));
+    OK(cuLaunchKernel(kernel("none"), 3, 1, 1, 32, 1, 1, 0, stream, 0, 0));
+    OK(cuGraphLaunch(executable, stream));
+    HOLDS(called == 42 && back[0] == 7 && back[1] == 7);
+    OK(cuGraphLaunch(executable, stream));
+    OK(cuGraphExecDestroy(executable));
+    GIVES(INVALID_VALUE, cuGraphLaunch(executable, stream));
+}
+
 /* Memory that the host uses without calls. */
 static void hosts_memory(void) {
     static unsigned char own[16];
@@ -150,6 +188,62 @@ static void libraries(void) {
     GIVES(INVALID_PTX, cuModuleLoadDataEx(&linked, "nonsense", 2, options, values));
     HOLDS(strstr(log, ".version") != 0 && (size_t)values[1] == strlen(log));
     GIVES(301, cuModuleLoad(&linked, "/nonexistent/file.ptx"));
+}
+
+static void put(unsigned char *at, uint64_t value, int bytes) {
+    for (int i = 0; i < bytes; i++) at[i] = (unsigned char)(value >> (8 * i));
+}
+
+/* A fat binary with PTX as it is, by its address and by the structure that compiled programs have. */
+static void fat_binary(void) {
+    static unsigned char bytes[16 + 80 + 2048];
+    struct {
+        uint32_t magic, version;
+        void *data, *unused;
+    } wrapper = {0x466243b1, 1, bytes, 0};
+    Handle fat, found;
+    size_t size = (strlen(PTX) + 7) / 8 * 8;
+    start();
+    HOLDS(size <= 2048);
+    put(bytes, 0xba55ed50, 4);
+    put(bytes + 4, 1, 2);
+    put(bytes + 6, 16, 2);
+    put(bytes + 8, 80 + size, 8);
+    put(bytes + 16, 1, 2);
+    put(bytes + 20, 80, 4);
+    put(bytes + 24, size, 8);
+    put(bytes + 44, 90, 4);
+    memcpy(bytes + 96, PTX, strlen(PTX));
+    OK(cuModuleLoadData(&fat, bytes));
+    OK(cuModuleGetFunction(&found, fat, "none"));
+    OK(cuLaunchKernel(found, 1, 1, 1, 32, 1, 1, 0, 0, 0, 0));
+    OK(cuModuleLoadData(&fat, &wrapper));
+    OK(cuModuleGetFunction(&found, fat, "none"));
+    OK(cuLaunchKernel(found, 2, 1, 1, 32, 1, 1, 0, 0, 0, 0));
+    /* Machine code: nothing is known of its kernels. */
+    put(bytes + 16, 2, 2);
+    OK(cuModuleLoadData(&fat, bytes));
+    OK(cuModuleGetFunction(&found, fat, "any"));
+    OK(cuLaunchKernel(found, 3, 1, 1, 32, 1, 1, 0, 0, 0, 0));
+}
+
+static Pointer left;
+
+static void at_the_end(void) { OK(cuMemFree_v2(left)); }
+
+/* What the program frees while it ends, as static objects of C++ do. */
+static void ending(void) {
+    start();
+    left = allocate(64);
+    HOLDS(atexit(at_the_end) == 0);
+}
+
+/* As on a full disk: no file can grow. */
+static void full_disk(void) {
+    struct rlimit none = {0, 0};
+    signal(SIGXFSZ, SIG_IGN);
+    HOLDS(setrlimit(RLIMIT_FSIZE, &none) == 0);
+    vector_add();
 }
 
 /* Rows of three bytes of a picture whose rows are four bytes apart on the host and eight on the device. */

@@ -5,9 +5,11 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -343,6 +345,7 @@ static void entries(void) {
     look_up("cuMemAllocAsync", 11010, 0, 2);
     look_up("cuMakeCoffee", 13000, 0, 1);
     look_up("cuMakeCoffee", 12000, 0, 1);
+    look_up("", 13000, 0, 1);
     GIVES(INVALID_VALUE, cuGetProcAddress_v2("cuInit", &found, 99000, 0, 0));
     GIVES(NOT_FOUND, cuGetProcAddress("cuMemAllocAsync", &found, 11010, 0));
     OK(cuGetProcAddress("cuMemAllocAsync", &found, 11020, 0));
@@ -386,7 +389,8 @@ static const struct {
     {"past_the_end", past_the_end}, {"sizes", sizes}, {"buffer", buffer}, {"contents", contents},
     {"globals", globals}, {"clusters", clusters}, {"abortion", abortion}, {"forks", forks},
     {"threads", threads}, {"entries", entries}, {"order", order}, {"queries", queries},
-    {"streams", streams}, {"hosts_memory", hosts_memory}, {"libraries", libraries}, {"rows", rows},
+    {"streams", streams}, {"hosts_memory", hosts_memory}, {"libraries", libraries}, {"rows", rows}, {"graphs", graphs},
+    {"fat_binary", fat_binary}, {"full_disk", full_disk}, {"ending", ending},
 };
 
 int main(int count, char **arguments) {

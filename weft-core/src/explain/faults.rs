@@ -2,7 +2,7 @@
 
 use super::access::word;
 use super::given::{GivenNumbers, is_outside};
-use super::names::Names;
+use super::names::{Names, NearMemory};
 use crate::emulate::{Cta, Fault, FaultKind};
 use crate::finding::{Check, Code, Finding, Role};
 use crate::flow::{Pc, PlaceId};
@@ -101,7 +101,7 @@ fn message(
         FaultKind::OutOfBounds => (
             Code::OutOfBounds,
             format!("{word} outside of all {memory} of the kernel, at {address}"),
-            "state the size of the dynamic shared memory or of the buffer in the launch, or guard the access".to_owned(),
+            room(names, fault),
         ),
         FaultKind::ReadOnly => (
             Code::OutOfBounds,
@@ -117,6 +117,24 @@ fn message(
             "align the array, or access it in narrower parts".to_owned(),
         ),
         FaultKind::Uninitialized(_) | FaultKind::Trapped(_) => unreachable!("reported above"),
+    }
+}
+
+/// Returns what to do about an access beyond the memory that is nearest to it: the launch states the size of dynamic shared
+/// memory and of buffers, the source that of arrays.
+fn room(names: &Names<'_>, fault: &Fault) -> String {
+    let symbols = &names.program.symbols;
+    let remedy = match fault.address.map(|address| names.memory(fault.space, address)) {
+        Some(NearMemory::Variable(at)) if symbols[at].is_dynamic() => {
+            names.dynamic_shared.map(|_| "correct the size of dynamic shared memory in the launch")
+        }
+        Some(NearMemory::Variable(_)) => Some("make the array larger"),
+        Some(NearMemory::Buffer) => Some("correct the buffer that the launch states"),
+        Some(NearMemory::Unknown) | None => None,
+    };
+    match remedy {
+        Some(remedy) => format!("guard the access, or {remedy}"),
+        None => "guard the access".to_owned(),
     }
 }
 

@@ -8,6 +8,7 @@ pub(crate) mod faults;
 pub(crate) mod given;
 mod names;
 pub(crate) mod races;
+pub(crate) mod setting;
 pub(crate) mod witness;
 
 pub(crate) use names::{Names, OPEN_VALUE, site_at};

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::setting;
 use crate::emulate::{LaneMask, Origin, WARP, WarpId, lanes, represented};
 use crate::finding::name::short;
 use crate::finding::{Role, Site, SourceLine, Thread};
@@ -21,6 +22,17 @@ pub(crate) const OPEN_VALUE: &str = "an open value";
 /// The help on stating the size of dynamic shared memory.
 pub(crate) const SHARED: &str =
     "give the bytes of dynamic shared memory in weft.toml, as in `shared = 4096`";
+
+/// The memory that an address is in or next to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NearMemory {
+    /// A variable that the PTX declares, by its index.
+    Variable(usize),
+    /// The buffer of an argument, or one that the launch states.
+    Buffer,
+    /// The object of a parameter, or none that is known.
+    Unknown,
+}
 
 /// The kernel and launch that names refer to.
 #[derive(Clone, Copy)]
@@ -85,16 +97,10 @@ pub(super) fn param_of(program: &Program, position: usize) -> String {
         };
         return format!("the {what} at byte {first} of {}", param_of(program, field.param));
     }
-    let param = program.params.get(position);
-    if let Some(name) = param.and_then(|param| param.source_name.as_ref()) {
-        return format!("argument {position} (`{name}`)");
+    match setting::shown_name(program, position) {
+        Some(name) => format!("argument {position} (`{name}`)"),
+        None => format!("argument {position}"),
     }
-    let name = param.map_or("", |param| param.name.as_str());
-    // nvcc and rustc number parameters; only a name with a meaning is shown.
-    if name.ends_with(&format!("_param_{position}")) || name.is_empty() {
-        return format!("argument {position}");
-    }
-    format!("argument {position} (`{name}`)")
 }
 
 impl Names<'_> {
@@ -181,16 +187,7 @@ impl Names<'_> {
 
     /// Returns the line of weft.toml that gives an argument, a field or a stated buffer this value.
     pub(crate) fn setting(&self, position: usize, value: &str) -> String {
-        if let Some(name) = self.program.buffers.name(position) {
-            return format!("buffers = {{ {name} = {value} }}");
-        }
-        match self.program.field(position) {
-            Some(field) => {
-                let first = field.offset - self.program.params[field.param].offset;
-                format!("args = {{ {} = {{ {first} = {value} }} }}", field.param)
-            }
-            None => format!("args = {{ {position} = {value} }}"),
-        }
+        setting::line(self.program, position, value)
     }
 
     /// Returns the help on giving an open argument or field. A value of the size of a pointer might be a pointer even
@@ -290,6 +287,16 @@ impl Names<'_> {
         format!("{memory} + {OPEN_VALUE} {}", signed(offset))
     }
 
+    /// Returns the memory that an address is in or next to.
+    pub(super) fn memory(&self, space: Space, address: u64) -> NearMemory {
+        if space == Space::Global && argument_of(address).is_some() {
+            return NearMemory::Buffer;
+        }
+        let near = self.near(space, address).map(|(at, _)| at);
+        let declared = near.filter(|at| self.program.symbols[*at].parameter.is_none());
+        declared.map_or(NearMemory::Unknown, NearMemory::Variable)
+    }
+
     /// Returns the variable that an address is in or next to, and the offset from the variable.
     fn near(&self, space: Space, address: u64) -> Option<(usize, i64)> {
         let symbols = self.program.symbols.iter().enumerate().rev();
@@ -386,7 +393,8 @@ impl Names<'_> {
                 (text, Some(self.help(position)))
             }
             Some(Origin::Contents(position)) => {
-                let setting = self.setting(position, "{ u32 = [0, 1] }");
+                let contents = setting::contents(self.program, position);
+                let setting = self.setting(position, &contents);
                 let help = format!("give them in weft.toml: `{setting}`");
                 let name = self.param(position);
                 let is_stated = self.program.is_stated(position);

@@ -74,7 +74,7 @@ pub(crate) fn finding(names: &Names<'_>, space: Space, pair: &Pair, may_order: b
         message,
         sites,
         notes: vec![counts(pair)],
-        help: Some(help(names, code, &first, &second)),
+        help: Some(help(names, code, pair, [&first, &second])),
         pairs: Some(ThreadPairs { within_warps, between_warps, between_ctas }),
     }
 }
@@ -144,7 +144,7 @@ fn counts(pair: &Pair) -> String {
     format!("racing pairs of threads: {}", parts.join(", "))
 }
 
-fn help(names: &Names<'_>, code: Code, first: &RacingAccess, second: &RacingAccess) -> String {
+fn help(names: &Names<'_>, code: Code, pair: &Pair, [first, second]: [&RacingAccess; 2]) -> String {
     let open = first.condition.or(second.condition);
     match code {
         Code::PossibleRace if open.is_none() => {
@@ -158,18 +158,43 @@ fn help(names: &Names<'_>, code: Code, first: &RacingAccess, second: &RacingAcce
         Code::BenignRace | Code::UnorderedStrong => {
             "if this is intended, allow it in weft.toml with a reason".into()
         }
-        _ if first.kind.is_atomic
-            && second.kind.is_atomic
-            && first.kind.element != second.kind.element =>
-        {
-            "atomics of different sizes do not protect each other: use one size, or put a barrier between the two".into()
-        }
-        _ if first.cta != second.cta => {
-            "nothing orders ctas of one launch: give each its own part of the memory".into()
-        }
-        _ if first.pc == second.pc => {
-            "both are one instruction: give each thread memory of its own, let one thread alone do it, or use an atomic; in a loop, a barrier between two iterations might do".into()
-        }
-        _ => "put a barrier between the two that both threads take part in, or make both atomic".into(),
+        _ => remedy(pair, [first, second]),
     }
+}
+
+/// Returns how to order, or to keep apart, the accesses of all racing pairs: a barrier orders only threads of one cta.
+fn remedy(pair: &Pair, [first, second]: [&RacingAccess; 2]) -> String {
+    let are_within = pair.within_warps > 0 || pair.between_warps > 0;
+    let are_between = pair.between_ctas > 0;
+    let are_unlike =
+        first.kind.is_atomic && second.kind.is_atomic && first.kind.element != second.kind.element;
+    let text = match (are_within, are_between, first.pc == second.pc) {
+        (_, true, _) if are_unlike => {
+            "atomics of different sizes do not protect each other: use one size"
+        }
+        _ if are_unlike => {
+            "atomics of different sizes do not protect each other: use one size, or put a barrier between the two"
+        }
+        (false, true, true) => {
+            "nothing orders ctas of one launch: give each its own part of the memory, or use an atomic"
+        }
+        (false, true, false) => {
+            "nothing orders ctas of one launch: give each its own part of the memory, or make both atomic"
+        }
+        (_, true, true) => {
+            "both are one instruction, and nothing orders ctas: give each thread of the grid memory of its own, let one thread \
+             of the grid alone do it, or use an atomic"
+        }
+        (_, true, false) => {
+            "make both atomic, or give each cta its own part of the memory and put a barrier between the two: a barrier orders \
+             only threads of one cta"
+        }
+        (_, false, true) => {
+            "both are one instruction: give each thread memory of its own, let one thread alone do it, or use an atomic; in a loop, a barrier between two iterations might do"
+        }
+        (_, false, false) => {
+            "put a barrier between the two that both threads take part in, or make both atomic"
+        }
+    };
+    text.to_owned()
 }

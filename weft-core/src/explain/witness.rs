@@ -5,53 +5,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::names::param_of;
+use super::setting::{ElementType, argument};
 use crate::finding::{Code, Finding};
 use crate::flow::Program;
 use crate::launch::{Arg, Buffer, Dim3, Dimensions, Fields, Launch};
-
-/// The type of the elements of chosen contents.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ElementType {
-    /// 1, 2, 4 or 8.
-    pub(crate) bytes: usize,
-    /// Whether it is a floating-point number, of 4 or 8 bytes.
-    pub(crate) is_float: bool,
-}
-
-impl ElementType {
-    /// Returns the name of the type in weft.toml.
-    fn name(self) -> String {
-        format!("{}{}", if self.is_float { 'f' } else { 'u' }, self.bytes * 8)
-    }
-
-    /// Returns the little-endian bytes of a small number.
-    pub(crate) fn encode(self, value: u8) -> Vec<u8> {
-        match (self.is_float, self.bytes) {
-            (true, 4) => f32::from(value).to_le_bytes().to_vec(),
-            (true, _) => f64::from(value).to_le_bytes().to_vec(),
-            (false, bytes) => u64::from(value).to_le_bytes()[..bytes].to_vec(),
-        }
-    }
-
-    /// Returns the elements of a buffer as weft.toml has them.
-    fn list(self, contents: &[u8]) -> String {
-        let text = |element: &[u8]| {
-            let mut word = [0; 8];
-            word[..self.bytes].copy_from_slice(element);
-            let bits = u64::from_le_bytes(word);
-            match (self.is_float, self.bytes) {
-                (true, 4) => {
-                    let [a, b, c, d, ..] = word;
-                    f32::from_le_bytes([a, b, c, d]).to_string()
-                }
-                (true, _) => f64::from_bits(bits).to_string(),
-                _ => bits.to_string(),
-            }
-        };
-        let all: Vec<_> = contents.chunks_exact(self.bytes).map(text).collect();
-        format!("{{ {} = [{}] }}", self.name(), all.join(", "))
-    }
-}
 
 /// A value that the search has chosen for an input.
 #[derive(Clone, Debug, PartialEq)]
@@ -164,9 +121,9 @@ impl ChosenInput {
         if !args.is_empty() {
             let one = |(at, texts): (&usize, &Vec<String>)| {
                 if program.params[*at].is_scalar {
-                    format!("{at} = {}", texts.join(""))
+                    argument(program, *at, &texts.join(""))
                 } else {
-                    format!("{at} = {{ {} }}", texts.join(", "))
+                    argument(program, *at, &format!("{{ {} }}", texts.join(", ")))
                 }
             };
             let args: Vec<_> = args.iter().map(one).collect();

@@ -297,4 +297,22 @@ mod tests {
         let module = ptx::parse(PTX);
         assert_eq!(short::finding(context(&module, "k.ptx", false), &finding), expected);
     }
+
+    #[test]
+    fn short_is_at_the_line_that_the_other_formats_show() {
+        let module = ptx::parse(PTX);
+        let place = |source: &[(&str, u32, u32)]| {
+            short::place(context(&module, "k.ptx", false), &site(Role::Write, 2, source, 0))
+        };
+        let header = "/cuda/include/device_atomic_functions.hpp";
+        assert_eq!(place(&[(header, 112, 3), ("k.cu", 5, 7)]), "k.cu:5:7");
+        assert_eq!(place(&[("k.cu", 2, 3), ("k.cu", 5, 7)]), "k.cu:2:3");
+        // Nothing is at hand, or the file is shorter by now.
+        assert_eq!(
+            place(&[(header, 112, 3), ("/elsewhere/own.cu", 5, 7)]),
+            "/elsewhere/own.cu:5:7"
+        );
+        assert_eq!(place(&[("k.cu", 999, 1)]), "k.cu:999:1");
+        assert_eq!(place(&[]), "k.ptx:2:2");
+    }
 }

@@ -25,6 +25,8 @@ impl ConstantMemory {
             if !matches!(instr.effect(), Effect::Store | Effect::Atomic | Effect::Asynchronous) {
                 continue;
             }
+            // Which of its addresses it writes to is not modelled.
+            memory.is_global_written |= instr.effect() == Effect::Asynchronous;
             if let Some(base) = base(program, instr) {
                 memory.written.insert(base);
             } else {

@@ -1,6 +1,7 @@
 //! Tests of the library from PTX text and launch to report. They are one binary, because each binary that links the
 //! checker takes tens of megabytes.
 
+mod advice;
 mod arguments;
 mod assumptions;
 mod bit_proofs;

@@ -39,12 +39,10 @@ pub(crate) fn wrongs(kernel: &Kernel) -> Wrongs {
     let mut touched: BTreeMap<(usize, i64), Vec<Touch>> = BTreeMap::new();
     for cta in 0..kernel.grid {
         for thread in 0..kernel.block {
-            let mut interval = 0;
             for (step, what) in kernel.steps.iter().enumerate() {
-                let Step::Access(access) = what else {
-                    interval += 1;
-                    continue;
-                };
+                let Step::Access(access) = what else { continue };
+                let before = &kernel.steps[..step];
+                let interval = before.iter().filter(|own| matches!(own, Step::Barrier)).count();
                 if thread >= access.threads {
                     continue;
                 }

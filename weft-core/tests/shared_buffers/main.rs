@@ -121,7 +121,6 @@ fn what_is_found_is_what_enumeration_finds() {
         tally.proved += usize::from(proved);
         tally.add(&kernel, &wrongs);
     }
-    println!("{tally:?}");
     let is_enough = tally.clean > 50 && tally.racing > 300 && tally.through_two > 200;
     assert!(
         is_enough && tally.proved > 200 && tally.proved_for_all > 50 && tally.outside > 200,

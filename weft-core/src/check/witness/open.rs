@@ -7,10 +7,10 @@ use super::roles::{NumberRole, roles};
 use crate::check::chosen_sizes;
 use crate::check::request::{BlockSource, KnownBlock};
 use crate::emulate::{self, is_given, is_sized, is_within};
-use crate::explain::witness::ElementType;
+use crate::explain::setting::ElementType;
 use crate::flow::{Instr, Operand, Program, Special, sources_of};
 use crate::launch::{Dim3, Dimensions, Launch};
-use crate::ptx::isa::{Decoded, Effect};
+use crate::ptx::isa::Effect;
 
 /// The threads of a chosen block, unless barriers of the kernel need more.
 const THREADS: u32 = 64;
@@ -157,7 +157,7 @@ fn contents(
     let loads = deciding_loads(program);
     let mut contents = BTreeMap::new();
     for (load, sources) in loads.iter().zip(sources_of(program, &loads)) {
-        let Some(element) = program.code[load.index()].decoded().and_then(element) else {
+        let Some(element) = program.code[load.index()].decoded().and_then(ElementType::of) else {
             continue;
         };
         // The contents of stated buffers are not chosen: several arguments might see them.
@@ -170,11 +170,4 @@ fn contents(
         }
     }
     contents
-}
-
-/// Returns the type of the elements that an access has, if weft.toml has a name for it.
-fn element(decoded: &Decoded) -> Option<ElementType> {
-    let ty = decoded.ty();
-    let bytes = usize::try_from(ty.bytes()).ok().filter(|bytes| matches!(bytes, 1 | 2 | 4 | 8))?;
-    Some(ElementType { bytes, is_float: ty.is_float() && !ty.is_packed() && bytes >= 4 })
 }

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use super::open::{OpenInputs, OpenNumber};
 use super::roles::NumberRole;
-use crate::explain::witness::{ChosenInput, ChosenValue, ElementType};
+use crate::explain::setting::ElementType;
+use crate::explain::witness::{ChosenInput, ChosenValue};
 
 /// The bytes of a buffer with chosen contents.
 const BUFFER: usize = 1 << 16;
