@@ -8,6 +8,7 @@ use weft_core::report::json::Counts;
 use weft_harness::case::{Job, JobError, Standing, dead_allows};
 use weft_harness::config::Allow;
 
+use crate::coverage::{self, RunRecords};
 use crate::exit::Exit;
 use crate::formats::{Ending, Renderer};
 use crate::parallel::{Wait, in_order};
@@ -23,6 +24,8 @@ pub(crate) struct Request<'a> {
     pub(crate) whole: bool,
     /// The verdicts kept by earlier runs, if there is a cache.
     pub(crate) cache: Option<&'a Cache>,
+    /// The records of launches.
+    pub(crate) records: &'a RunRecords,
 }
 
 /// An `allow` that accepts no finding.
@@ -53,17 +56,28 @@ pub(crate) fn of(
     })?;
     let packages = packages.filter(|_| request.whole);
     let dead: Vec<(String, DeadAllow)> = packages.flat_map(dead).collect();
-    let counts = counts(&jobs, request.failed.len() + dead.len());
+    let unlaunched = request.records.unlaunched(&jobs);
+    let invalid = request.records.invalid(&jobs, request.whole);
+    let (doubtful, certain): (Vec<_>, Vec<_>) = invalid.iter().partition(|call| call.after_read);
+    for call in doubtful {
+        printer.note(&coverage::in_words(call));
+    }
+    let mut counts = counts(&jobs, request.failed.len() + dead.len());
+    counts.defect += certain.len();
     let exit = exit(counts);
-    let problems: Vec<RunProblem> = dead
-        .iter()
-        .map(|(name, error)| RunProblem { name: name.clone(), message: print::message(error) })
-        .collect();
-    renderer.finish(Ending { jobs: &jobs, counts, exit, problems: &problems }, printer)?;
+    let mut problems: Vec<RunProblem> = dead.iter().map(problem).collect();
+    problems.extend(certain.into_iter().map(coverage::problem));
+    let (unlaunched, invalid) = (&unlaunched[..], &invalid[..]);
+    let end = Ending { jobs: &jobs, counts, exit, problems: &problems, unlaunched, invalid };
+    renderer.finish(end, printer)?;
     for (_, error) in &dead {
         printer.failure(error);
     }
     Ok(exit)
+}
+
+fn problem((name, error): &(String, DeadAllow)) -> RunProblem {
+    RunProblem { is_defect: false, name: name.clone(), message: print::message(error) }
 }
 
 /// Returns the `allow` entries of a package that accept nothing, each with the name of the test case that fails for it.

@@ -47,7 +47,9 @@ pub(crate) fn run(selection: &Selection, printer: &mut Printer) -> Result<Exit, 
         }
         let jobs: Vec<&Job> = jobs.iter().collect();
         account::settle(&jobs, None, |job, wait| {
-            wait.into_iter().for_each(|wait| printer.waiting("checking", &job.short_name(), wait));
+            if let Some(wait) = wait {
+                printer.waiting("checking", &job.short_name(), wait);
+            }
             Ok(())
         })?;
         for job in jobs.iter().filter(|job| job.skip.is_none()) {

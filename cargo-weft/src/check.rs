@@ -6,6 +6,7 @@ use weft_core::report::checked::RunProblem;
 
 use crate::account::{self, Request};
 use crate::arguments::CheckArgs;
+use crate::coverage::RunRecords;
 use crate::exit::{Exit, Failure};
 use crate::files::{self, Files};
 use crate::formats::{self, RunContext};
@@ -43,10 +44,12 @@ fn checked(arguments: &CheckArgs, printer: &mut Printer) -> Result<Exit, Failure
     }
     let whole = arguments.kernel.is_none() && arguments.settings == CommandSettings::default();
     let mut renderer = formats::renderer(format, &RunContext::default());
-    let request = Request { failed: &failed, whole, cache: None };
+    let records = RunRecords::default();
+    let request = Request { failed: &failed, whole, cache: None, records: &records };
     Ok(account::of(&jobs, request, &mut *renderer, printer)?)
 }
 
 fn problem(failure: &dyn Error) -> RunProblem {
-    RunProblem { name: "cargo-weft::read".to_owned(), message: print::message(failure) }
+    let message = print::message(failure);
+    RunProblem { is_defect: false, name: "cargo-weft::read".to_owned(), message }
 }

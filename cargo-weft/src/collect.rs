@@ -13,6 +13,7 @@ use weft_harness::case::{self, Checker, Job, Package, PlanError};
 use crate::arguments::Selection;
 use crate::capture::{self, Capture};
 use crate::compile::{self, Manners, OutDirs};
+use crate::coverage::RunRecords;
 use crate::exit::Failure;
 use crate::options::Verbosity;
 use crate::print::Printer;
@@ -32,6 +33,8 @@ pub(crate) struct Plan {
     pub(crate) root: PathBuf,
     /// The packages that have kernels, by their folders.
     pub(crate) crates: BTreeMap<PathBuf, CargoPackage>,
+    /// The records of the packages.
+    pub(crate) records: RunRecords,
 }
 
 /// A package whose build script has run, if it has one.
@@ -138,6 +141,9 @@ pub(crate) fn plan(
     let records = Recordings::open(&plan.target, selection.launches)?;
     let others =
         records.add_to(opened.iter_mut().filter_map(|(own, _)| own.as_mut().ok()), &plan.root);
+    for own in opened.iter().filter_map(|(own, _)| own.as_ref().ok()).chain(&others) {
+        plan.records.add(own);
+    }
     for (own, package) in opened {
         match own.and_then(|own| jobs(&own, checker)) {
             Ok(jobs) if jobs.is_empty() => {}
@@ -155,7 +161,7 @@ pub(crate) fn plan(
     if plan.packages.is_empty() && plan.failures.is_empty() {
         return Err(Failure::Nothing);
     }
-    records.notes(&plan.packages).iter().for_each(|note| printer.note(note));
+    records.notes(&plan.packages, &plan.records).iter().for_each(|note| printer.note(note));
     Ok(plan)
 }
 

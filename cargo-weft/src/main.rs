@@ -12,6 +12,7 @@ mod cargo;
 mod check;
 mod collect;
 mod compile;
+mod coverage;
 mod detail;
 mod doctor;
 mod dump;

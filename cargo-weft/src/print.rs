@@ -177,6 +177,11 @@ pub(crate) fn repair_word(word: &str) -> String {
     painted(word, style)
 }
 
+/// Returns what an error begins with, coloured.
+pub(crate) fn error_head(head: &str) -> String {
+    painted(head, style::ERROR)
+}
+
 fn painted(word: &str, style: Style) -> String {
     format!("{style}{word}{style:#}")
 }

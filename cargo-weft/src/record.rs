@@ -8,9 +8,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
-use weft_harness::record::{Record, RecordError, RefusedCall};
+use weft_harness::record::{Record, RecordError};
 
 use crate::arguments::RecordArgs;
+use crate::coverage;
 use crate::exit::{Exit, Failure};
 use crate::print::Printer;
 use crate::recordings;
@@ -168,16 +169,8 @@ fn told(record: &Record, folder: &Path, printer: &mut Printer) -> io::Result<()>
             folder.display()
         ))?;
     }
-    for RefusedCall { function, error, kernel, reason, after_read } in &record.refused {
-        let kernel = kernel.as_ref().map(|kernel| format!(" of `{kernel}`")).unwrap_or_default();
-        let doubt = if *after_read {
-            "; the program had read memory before that a kernel might have changed, so a device might have other values there"
-        } else {
-            ""
-        };
-        printer.note(&format!(
-            "{function}{kernel} was refused, as CUDA would: {reason} ({error}){doubt}"
-        ));
+    for call in &record.refused {
+        printer.note(&coverage::in_words(call));
     }
     for reason in &record.unkept {
         printer.note(&format!("a module of code was not kept: {reason}"));

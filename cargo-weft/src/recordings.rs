@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::ValueEnum;
-use weft_harness::case::{Job, LaunchSource, Package, PackageRecords, module_names};
+use weft_harness::case::{Job, LaunchSource, Package, PackageRecords, RecordNote, module_names};
 use weft_harness::config::Config;
 use weft_harness::record::{Record, RecordError};
+
+use crate::coverage::RunRecords;
 
 /// Which launches kernels are checked under, on the command line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -105,7 +107,7 @@ impl Recordings {
     }
 
     /// Returns what there is to say of the launches of some jobs.
-    pub(crate) fn notes(&self, packages: &[Vec<Job>]) -> Vec<String> {
+    pub(crate) fn notes(&self, packages: &[Vec<Job>], records: &RunRecords) -> Vec<String> {
         let jobs = || packages.iter().flatten().filter(|job| !job.is_unread());
         if jobs().all(|job| job.recorded.is_none()) {
             let record = self.own.as_ref().filter(|record| !record.is_empty());
@@ -113,13 +115,11 @@ impl Recordings {
             return record.map(|_| none.to_owned()).into_iter().collect();
         }
         let mut notes = Vec::new();
-        let key =
-            |job: &Job| (job.package.clone(), job.file.display.clone(), job.kernel.mangled.clone());
-        let launched: BTreeSet<_> = jobs().filter(|job| job.recorded.is_some()).map(key).collect();
-        let never = jobs().filter(|job| !launched.contains(&key(job)) && job.skip.is_none());
-        let never: BTreeSet<String> = never.map(|job| format!("`{}`", job.title)).collect();
+        let all: Vec<&Job> = jobs().collect();
+        let never = records.unlaunched(&all);
+        let never: BTreeSet<String> = never.iter().map(|job| format!("`{}`", job.title)).collect();
         if !never.is_empty() {
-            notes.push(format!("never launched while it was recorded: {}", listed(&never)));
+            notes.push(format!("{}: {}", RecordNote::NEVER, listed(&never)));
         }
         let titles = |holds: fn(&Job) -> bool| -> BTreeSet<String> {
             jobs().filter(|job| holds(job)).map(|job| format!("`{}`", job.title)).collect()

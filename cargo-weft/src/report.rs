@@ -6,6 +6,7 @@ use weft_core::report::checked::RunProblem;
 
 use crate::account::{self, Request};
 use crate::arguments::ReportArgs;
+use crate::coverage::RunRecords;
 use crate::exit::{Exit, Failure};
 use crate::files::{self, Files};
 use crate::formats::html::Html;
@@ -64,6 +65,7 @@ fn of_files(arguments: &ReportArgs, printer: &mut Printer) -> Result<Exit, Failu
     let checker = arguments.solver.solver()?.map(Solver::checker).unwrap_or_default();
     let (jobs, failures) = files::jobs(Files::of(targets, &checker), printer)?;
     let problem = |failure| RunProblem {
+        is_defect: false,
         name: "cargo-weft::read".to_owned(),
         message: print::message(failure),
     };
@@ -71,6 +73,7 @@ fn of_files(arguments: &ReportArgs, printer: &mut Printer) -> Result<Exit, Failu
     let path = arguments.output.clone().unwrap_or_else(|| PathBuf::from("target").join(PLACE));
     let mut page = Html::new(path, named(&targets.files));
     let whole = targets.kernel.is_none() && targets.settings == CommandSettings::default();
-    let request = Request { failed: &failed, whole, cache: None };
+    let records = RunRecords::default();
+    let request = Request { failed: &failed, whole, cache: None, records: &records };
     Ok(account::of(&jobs, request, &mut page, printer)?)
 }

@@ -62,10 +62,11 @@ pub(crate) fn check(
         printer.failure(failure);
     }
     let jobs = own.subset.of(&mut plan, printer)?;
-    let Plan { failures, target, root, crates, .. } = plan;
+    let Plan { failures, target, root, crates, records, .. } = plan;
     let cache = if own.no_cache { None } else { opened(&target, identity.as_deref(), printer) };
     let failed: Vec<RunProblem> = failures.iter().map(problem).collect();
-    let request = Request { failed: &failed, whole: own.subset.is_whole(), cache: cache.as_ref() };
+    let whole = own.subset.is_whole();
+    let request = Request { failed: &failed, whole, cache: cache.as_ref(), records: &records };
     let mut renderer = renderer(&RunContext { workspace: Some(root), crates }, &target);
     let exit = account::of(&jobs, request, &mut *renderer, printer)?;
     if let Some(Err(error)) = cache.map(Cache::close) {
@@ -75,7 +76,8 @@ pub(crate) fn check(
 }
 
 fn problem(failure: &Failure) -> RunProblem {
-    RunProblem { name: "cargo-weft::plan".to_owned(), message: print::message(failure) }
+    let message = print::message(failure);
+    RunProblem { is_defect: false, name: "cargo-weft::plan".to_owned(), message }
 }
 
 /// Opens the cache. If that fails, prints a warning and returns `None`; everything is then checked anew.

@@ -129,3 +129,70 @@ fn cargo_test_of_the_sample_that_races() {
     assert!(out.contains(WRITE) && out.contains(READ), "{out}");
     assert!(out.contains("5 passed; 1 failed"), "{out}");
 }
+
+/// What the crate `recorded` needs of cargo, so that its record lies in no folder that another test checks.
+#[cfg(target_os = "linux")]
+fn in_recorded(arguments: &[&str]) -> (Option<i32>, String, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cargo-weft"));
+    command.args(arguments).current_dir(root().join("fixtures/recorded"));
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("recorded");
+    command.env("CARGO_TARGET_DIR", target).env("CARGO_NET_OFFLINE", "true");
+    let Output { status, stdout, stderr } = command.output().expect("the program starts");
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+    (status.code(), text(stdout), text(stderr))
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_launches_of_a_crates_own_tests() {
+    let cargo = env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let (code, out, err) = in_recorded(&["record", "--", &cargo, "test", "--locked"]);
+    let remedy =
+        "`cargo fetch --manifest-path fixtures/recorded/Cargo.toml` gets what the crate needs";
+    assert_eq!(code, Some(0), "{remedy}\n{out}\n{err}");
+    assert!(out.contains("recorded 5 launches of 3 kernels, by 1 process, in "), "{out}");
+    let (code, out, err) = in_recorded(&["test", "--message-format", "json", "--no-cache"]);
+    assert_eq!(code, Some(100), "{out}\n{err}");
+    assert_eq!(err, "", "every kernel is launched");
+    let lines: Vec<Value> = out.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let (last, kernels) = lines.split_last().unwrap();
+    assert_eq!((&last["clean"], &last["defect"], &last["open"]), (&3.into(), &2.into(), &0.into()));
+    let mut verdicts: Vec<_> = kernels
+        .iter()
+        .map(|line| {
+            let text = |value: &Value| value.as_str().unwrap().to_owned();
+            (
+                text(&line["kernel"]),
+                line["launch"]["block"][0].as_u64().unwrap(),
+                text(&line["verdict"]),
+            )
+        })
+        .collect();
+    verdicts.sort();
+    let expected = [
+        ("copy", 64, "clean"),
+        ("copy", 64, "defect"),
+        ("firsts", 200, "defect"),
+        ("firsts", 256, "clean"),
+        ("scale", 128, "clean"),
+    ];
+    assert_eq!(
+        verdicts,
+        expected.map(|(kernel, block, verdict)| (kernel.to_owned(), block, verdict.to_owned()))
+    );
+    // The racing lines of each.
+    let source = fs::read_to_string(root().join("fixtures/recorded/kernels/arrays.cu")).unwrap();
+    let place =
+        |text: &str| (1..).zip(source.lines()).find(|(_, line)| line.contains(text)).unwrap().0;
+    for (kernel, text) in [("firsts", "out[i / 256] = x[i];"), ("copy", "to[i] = from[i];")] {
+        let is_it = |line: &&Value| line["kernel"] == kernel && line["verdict"] == "defect";
+        let findings = kernels.iter().find(is_it).unwrap()["findings"].as_array().unwrap();
+        assert_eq!(findings.len(), 1, "{findings:#?}");
+        assert_eq!(findings[0]["code"], "global-race");
+        let sites = findings[0]["sites"].as_array().unwrap();
+        assert!(!sites.is_empty());
+        for site in sites {
+            assert_eq!(site["line"].as_u64(), Some(place(text)), "{site:#}");
+        }
+    }
+}

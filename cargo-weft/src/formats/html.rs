@@ -11,6 +11,7 @@ use weft_core::report::html::{self, PageKernel, PageReport, PageResult, ReportPa
 use weft_harness::case::{Causes, FirstFindings, Job, JobError, Surroundings};
 
 use super::{Ending, Renderer, human};
+use crate::coverage;
 use crate::detail;
 use crate::parallel::{Turn, in_order};
 use crate::print::{self, Printer};
@@ -65,6 +66,7 @@ impl Renderer for Html {
         let surroundings: Vec<_> = jobs.iter().map(|job| Surroundings::of(job)).collect();
         let told = first.into_iter().zip(pictures).zip(&surroundings);
         let kernels = jobs.iter().zip(told);
+        let unchecked = self.problems.iter().chain(end.problems).filter(|own| !own.is_defect);
         let page = ReportPage {
             subject: self.subject.clone(),
             sentence: human::sentence(end),
@@ -72,7 +74,13 @@ impl Renderer for Html {
             kernels: kernels
                 .map(|(job, ((first, picture), around))| kernel(job, first, picture, around))
                 .collect(),
-            problems: [&self.problems, end.problems].concat(),
+            problems: unchecked.cloned().collect(),
+            invalid: end.invalid.iter().map(coverage::in_words).collect(),
+            unlaunched: end
+                .unlaunched
+                .iter()
+                .map(|job| format!("{}::{}", super::suite(job), job.title))
+                .collect(),
             assumptions: detail::assumption_lines(jobs),
         };
         let text = html::page(&page).map_err(io::Error::other)?;

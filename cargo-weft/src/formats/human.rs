@@ -4,6 +4,7 @@
 use std::io;
 
 use weft_core::finding::{Code, Report};
+use weft_core::report::checked::{INVALID_LAUNCH, RunProblem};
 use weft_core::report::escape;
 use weft_harness::case::{Job, JobError, Outcome, Standing};
 
@@ -38,8 +39,20 @@ impl Renderer for Human {
         if printer.verbosity != Verbosity::Quiet {
             detail::assumptions(end.jobs, printer)?;
         }
+        if end.problems.iter().any(|own| own.is_defect) {
+            printer.line("")?;
+        }
+        defects(end.problems, printer)?;
         printer.line(&format!("\n{}", sentence(end)))
     }
+}
+
+/// Prints those problems that are defects, a line for each.
+pub(super) fn defects(problems: &[RunProblem], printer: &mut Printer) -> io::Result<()> {
+    problems.iter().filter(|own| own.is_defect).try_for_each(|own| {
+        let head = print::error_head(&format!("error[{INVALID_LAUNCH}]"));
+        printer.line(&format!("{head}: {}", escape(&own.message)))
+    })
 }
 
 /// Prints the line of a kernel that was not checked.
@@ -121,8 +134,13 @@ pub(super) fn sentence(end: Ending<'_>) -> String {
         1 => "; 1 finding allowed".to_owned(),
         number => format!("; {number} findings allowed"),
     };
+    let invalid = match end.problems.iter().filter(|own| own.is_defect).count() {
+        0 => "",
+        1 => "; 1 defect is an invalid call",
+        number => &format!("; {number} defects are invalid calls"),
+    };
     format!(
-        "weft: {} clean, {} defect, {} open{others}{findings}",
+        "weft: {} clean, {} defect, {} open{others}{findings}{invalid}",
         counts.clean, counts.defect, counts.open
     )
 }

@@ -1,9 +1,11 @@
-//! `--message-format json`: an object for each kernel and launch, then a summary, one a line.
+//! `--message-format json`: an object for each kernel and launch, then what a record says beside its launches, then a summary,
+//! one a line.
 
 use std::io;
 
-use weft_core::report::json::{self, Subject};
+use weft_core::report::json::{self, InvalidCall, Subject};
 use weft_harness::case::{Job, JobError};
+use weft_harness::record::RefusedCall;
 
 use super::{Ending, Renderer};
 use crate::print::Printer;
@@ -26,6 +28,15 @@ impl Renderer for Json {
     }
 
     fn finish(&mut self, end: Ending<'_>, printer: &mut Printer) -> io::Result<()> {
+        for job in end.unlaunched {
+            let path = job.file.path.to_string_lossy();
+            printer.line(&json::unlaunched(&job.kernel.mangled, subject(job, &path)))?;
+        }
+        for RefusedCall { function, error, kernel, reason, after_read } in end.invalid {
+            let (kernel, after_read) = (kernel.as_deref(), *after_read);
+            let call = InvalidCall { function, error, kernel, message: reason, after_read };
+            printer.line(&json::invalid_call(call))?;
+        }
         printer.line(&json::summary(end.counts))
     }
 }

@@ -17,6 +17,7 @@ use std::io;
 use weft_core::report::checked::{RunEnd, RunProblem};
 use weft_core::report::json::Counts;
 use weft_harness::case::Job;
+use weft_harness::record::RefusedCall;
 
 use crate::exit::Exit;
 use crate::options::MessageFormat;
@@ -28,12 +29,16 @@ pub(crate) use surroundings::RunContext;
 pub(crate) struct Ending<'a> {
     /// All kernels, in the order in which they were printed.
     pub(crate) jobs: &'a [&'a Job],
-    /// Their verdicts; problems count as unchecked.
+    /// Their verdicts; problems count as unchecked, or as defects.
     pub(crate) counts: Counts,
     /// How the process ends.
     pub(crate) exit: Exit,
-    /// What came up at the end and concerns no kernel, such as an `allow` that accepts nothing.
+    /// What came up at the end and concerns no kernel, such as an `allow` that accepts nothing, or a call that CUDA refuses.
     pub(crate) problems: &'a [RunProblem],
+    /// A job of each kernel that was never launched while launches were recorded.
+    pub(crate) unlaunched: &'a [&'a Job],
+    /// The calls of the recorded program that CUDA refuses. Those that are certain are among the problems too.
+    pub(crate) invalid: &'a [RefusedCall],
 }
 
 impl Ending<'_> {
@@ -43,7 +48,7 @@ impl Ending<'_> {
 }
 
 /// Prints the results of a run in one format. Errors are also printed on standard error, by others: the formats that
-/// people read, and JSON, say nothing of problems that concern no kernel.
+/// people read, and JSON, say nothing of problems that concern no kernel, but of defects.
 pub(crate) trait Renderer {
     /// Prints the problems that are known before any kernel is checked.
     fn start(&mut self, _problems: &[RunProblem], _printer: &mut Printer) -> io::Result<()> {
@@ -89,5 +94,6 @@ pub(crate) fn without_kernels(
     let mut renderer = renderer(format, &RunContext::default());
     renderer.start(problems, printer)?;
     let counts = Counts { unchecked: problems.len(), ..Counts::default() };
-    renderer.finish(Ending { jobs: &[], counts, exit, problems: &[] }, printer)
+    let end = Ending { jobs: &[], counts, exit, problems: &[], unlaunched: &[], invalid: &[] };
+    renderer.finish(end, printer)
 }

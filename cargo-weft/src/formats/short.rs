@@ -29,6 +29,7 @@ impl Renderer for Short {
     }
 
     fn finish(&mut self, end: Ending<'_>, printer: &mut Printer) -> io::Result<()> {
+        human::defects(end.problems, printer)?;
         printer.line(&human::sentence(end))
     }
 }

@@ -149,7 +149,9 @@ fn check(jobs: &[Job], target: &Path, printer: &mut Printer) -> Result<(), Failu
     let jobs: Vec<&Job> = jobs.iter().collect();
     let cache = Cache::open(target, None).ok();
     account::settle(&jobs, cache.as_ref(), |job, wait| {
-        wait.into_iter().for_each(|wait| printer.waiting("checking", &job.short_name(), wait));
+        if let Some(wait) = wait {
+            printer.waiting("checking", &job.short_name(), wait);
+        }
         Ok(())
     })?;
     if let Some(Err(error)) = cache.map(Cache::close) {

@@ -32,8 +32,8 @@ fn build(sources: &[&str]) -> String {
         .arg(out.join("kernel.o"))
         .status();
     assert!(ran.unwrap().success());"#;
-    let all: String =
-        sources.iter().map(|source| format!("\n    let source = {source:?};{compile}")).collect();
+    let one = |source: &&str| format!("\n    let source = {source:?};{compile}");
+    let all = sources.iter().map(one).collect::<Vec<_>>().concat();
     format!(
         "fn main() {{\n    println!(\"cargo::rerun-if-changed=build.rs\");\n    \
          let out = std::path::PathBuf::from(std::env::var_os(\"OUT_DIR\").unwrap());{all}\n}}\n"

@@ -9,7 +9,7 @@ use crate::packages::package;
 use crate::support::{CLEAN, Folder, Run};
 
 /// The commands with their own options.
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 16] = [
     "test",
     "check",
     "list",
@@ -18,6 +18,7 @@ const COMMANDS: [&str; 15] = [
     "explain",
     "repair",
     "mutate",
+    "record",
     "report",
     "graph",
     "baseline",

@@ -18,6 +18,8 @@ mod json;
 mod mutate;
 mod packages;
 mod pages;
+#[cfg(target_os = "linux")]
+mod record;
 mod repair;
 mod report;
 mod schema;

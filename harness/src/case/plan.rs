@@ -7,7 +7,7 @@ use weft_core::launch::Launch;
 use weft_core::ptx::{self, Function, Module, Position, ReadError};
 
 use super::guard::guarded;
-use super::{Checker, Job, JobError, LaunchSource, Package, recorded};
+use super::{Checker, Job, JobError, Package, recorded};
 use crate::config::{ConfigError, DeadEntry, NamedLaunch};
 use crate::discover::{DiscoverError, PtxFile};
 use crate::name::KernelName;
@@ -86,7 +86,7 @@ pub fn plan_with(package: &Package, checker: &Checker) -> Result<Vec<Job>, PlanE
             Err(error) => jobs.push(unread(package, file, error)),
         }
     }
-    if jobs.is_empty() && package.records.source != LaunchSource::Recorded {
+    if jobs.is_empty() {
         let files =
             package.files.iter().map(|file| file.display.as_str()).collect::<Vec<_>>().join(", ");
         return Err(PlanError::NoKernels { package: package.name.clone(), files });

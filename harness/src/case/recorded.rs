@@ -18,7 +18,7 @@ pub enum LaunchSource {
     /// what the configuration leaves open only if it has none.
     #[default]
     All,
-    /// The recorded ones; a kernel that has none is not checked.
+    /// The recorded ones; a kernel that has none is skipped.
     Recorded,
     /// Those that the configuration states.
     Configured,
@@ -42,6 +42,11 @@ pub struct RecordNote {
     pub left_out: usize,
     /// Whether some are of another text of the PTX.
     pub is_rebuilt: bool,
+}
+
+impl RecordNote {
+    /// The reason for which a kernel without recorded launches is skipped, if only these are checked.
+    pub const NEVER: &str = "never launched while launches were recorded";
 }
 
 impl PackageRecords {
@@ -113,6 +118,11 @@ impl PackageRecords {
             }
         }
         match self.source {
+            LaunchSource::Recorded if recorded.is_empty() => {
+                let skip = Some(RecordNote::NEVER.to_owned());
+                let never = NamedLaunch { label: None, skip, ..first.clone() };
+                plain(vec![never])
+            }
             LaunchSource::Recorded => recorded,
             _ if recorded.is_empty() => plain(stated),
             _ => {

@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use super::launch::Contents;
 use super::line::{self, Line, RefusedCall, VERSION};
 use super::recorded::RecordedLaunch;
 use super::writers::Writers;
@@ -24,7 +25,7 @@ pub struct Record {
     /// The folder; modules are in `modules/NAME.ptx`.
     pub(super) folder: PathBuf,
     /// What the host put into memory, by name; `None`: a byte that it never gave.
-    pub(super) contents: BTreeMap<String, Vec<Option<u8>>>,
+    pub(super) contents: BTreeMap<String, Contents>,
     /// What is known of the kernels of earlier launches; shared, since it takes long to find out.
     pub(super) writers: Arc<Mutex<Writers>>,
     /// The number of processes that used the driver.
@@ -81,6 +82,8 @@ impl Record {
         let lines = folder.join("launches");
         let entries = match fs::read_dir(&lines) {
             Ok(entries) => entries,
+            // What a file in place of one of its folders means, others say.
+            Err(_) if !folder.is_dir() => return Ok(None),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(RecordError::Read { path: lines, source }),
         };

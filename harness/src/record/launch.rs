@@ -9,21 +9,19 @@ use weft_core::launch::{Allocation, Arg, Dim3, Fields, Launch, Within};
 use super::recorded::{RecordedAllocation, RecordedArg, RecordedLaunch, RecordedPointer};
 
 /// The bytes that an allocation begins with; `None`: one that the host never gave.
-pub(super) type Given<'r> = &'r [Option<u8>];
+pub(super) type Contents = Vec<Option<u8>>;
 
 impl RecordedLaunch {
     /// Returns this launch with the options and limits of `stated`: the arguments, sizes and contents are those of the record,
-    /// nothing else is required of them. `params`: the parameters of the kernel that is checked; `variables`: those that
-    /// kernels might have changed; `given`: returns what the host put
-    /// into an allocation, unless kernels might have changed it.
-    pub(super) fn launch<'r>(
+    /// nothing else is required of them. `params`: the parameters of the kernel that is checked; `variables`: those that kernels
+    /// might have changed; `contents`: what the host put into memory, by name.
+    pub(super) fn launch(
         &self,
         stated: &Launch,
         params: &[Param],
         variables: &[String],
-        given: &mut dyn FnMut(&RecordedAllocation) -> Option<Given<'r>>,
+        contents: &BTreeMap<String, Contents>,
     ) -> Launch {
-        let known: Vec<Option<Given<'r>>> = self.allocations.iter().map(given).collect();
         let args = self.args.iter().flatten().zip(params).enumerate();
         let args = args.filter_map(|(at, (arg, param))| Some((at, self.value(arg, param)?)));
         Launch {
@@ -31,7 +29,7 @@ impl RecordedLaunch {
             grid: Some(dim(self.grid).into()),
             shared: Some(self.shared),
             args: args.collect(),
-            buffers: self.reached(&known),
+            buffers: self.reached(contents),
             changed: variables.iter().chain(&self.variables).cloned().collect(),
             requires: Vec::new(),
             ..stated.clone()
@@ -67,33 +65,33 @@ impl RecordedLaunch {
     }
 
     /// Returns the allocations into which arguments point, and those into which pointers in known contents lead from there.
-    /// `known`: the contents of each, if they are what the host gave.
-    fn reached(&self, known: &[Option<Given<'_>>]) -> BTreeMap<String, Allocation> {
+    fn reached(&self, contents: &BTreeMap<String, Contents>) -> BTreeMap<String, Allocation> {
         let of_args = self.args.iter().flatten().flat_map(|arg| &arg.pointers);
         let mut open: Vec<usize> = of_args.map(|pointer| pointer.allocation).collect();
         let mut reached = BTreeSet::new();
         while let Some(at) = open.pop() {
             let own = &self.allocations[at];
-            if !own.is_variable && reached.insert(at) && known[at].is_some() {
+            if !own.is_variable && reached.insert(at) {
                 open.extend(own.pointers.iter().map(|pointer| pointer.allocation));
             }
         }
-        let buffer = |at: usize| (buffer_name(at), self.allocation(at, known[at]));
+        let given = |own: &RecordedAllocation| contents.get(own.contents.as_ref()?);
+        let buffer = |at: usize| {
+            let given = given(&self.allocations[at]).map_or(&[][..], Vec::as_slice);
+            (buffer_name(at), self.allocation(at, given))
+        };
         let has_freed = self.args.iter().flatten().any(|arg| !arg.freed.is_empty());
         let none = Allocation { size: Some(0), ..Allocation::default() };
         let freed = has_freed.then(|| (FREED.to_owned(), none));
         reached.into_iter().map(buffer).chain(freed).collect()
     }
 
-    /// Returns an allocation as far as it can be stated: more is open.
-    fn allocation(&self, at: usize, given: Option<Given<'_>>) -> Allocation {
+    /// Returns an allocation as far as it can be stated: more is open. `given`: the bytes that it begins with.
+    fn allocation(&self, at: usize, given: &[Option<u8>]) -> Allocation {
         let own = &self.allocations[at];
         let size = Some(own.size).filter(|size| *size <= MAX_BUFFER);
-        let Some(given) = given else {
-            return Allocation { size, ..Allocation::default() };
-        };
         let most = usize::try_from(MOST_GIVEN).unwrap_or(usize::MAX);
-        let mut contents: Vec<Option<u8>> = given.iter().take(most).copied().collect();
+        let mut contents: Contents = given.iter().take(most).copied().collect();
         let mut pointers = BTreeMap::new();
         for pointer in own.pointers.iter().filter(|pointer| pointer.at < MOST_GIVEN) {
             if let Some(within) = self.within(pointer) {

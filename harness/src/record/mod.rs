@@ -76,17 +76,11 @@ impl Record {
         let others: Vec<_> = others.into_iter().filter(fits).collect();
         let is_rebuilt = !others.is_empty();
         own.extend(others);
-        let chosen = choice::chosen(&own, MOST);
-        let left_out = own.len() - chosen.len();
-        let path = |name: &str| self.module_path(name);
-        let mut writers = self.writers.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut given = |own: &RecordedAllocation| {
-            let is_written = own.passed.iter().any(|by| writers.might_write(by, &path));
-            let bytes = own.contents.as_ref().and_then(|name| self.contents.get(name));
-            (!is_written).then(|| bytes.map_or(&[][..], Vec::as_slice))
-        };
+        let settled = self.settled(&own);
+        let chosen = choice::chosen(&settled.iter().collect::<Vec<_>>(), MOST);
+        let left_out = settled.len() - chosen.len();
         let launch = |own: &RecordedLaunch| {
-            let launch = own.launch(stated, &program.params, &variables, &mut given);
+            let launch = own.launch(stated, &program.params, &variables, &self.contents);
             (format!("recorded-{}", own.name()), launch)
         };
         let launches = chosen.into_iter().map(launch).collect();
@@ -107,6 +101,16 @@ impl Record {
         };
         !self.launches.iter().any(is_own)
             && sizes().is_some_and(|sizes| launch.sizes().is_none_or(|own| own == sizes))
+    }
+
+    /// Returns those of some launches that differ in what decides anything, in an order that depends on nothing else.
+    fn settled(&self, launches: &[&RecordedLaunch]) -> Vec<RecordedLaunch> {
+        let path = |name: &str| self.module_path(name);
+        let mut writers = self.writers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut is_given =
+            |own: &RecordedAllocation| !own.passed.iter().any(|by| writers.might_write(by, &path));
+        let settled: BTreeSet<_> = launches.iter().map(|own| own.settled(&mut is_given)).collect();
+        settled.into_iter().collect()
     }
 
     /// Returns the names of the kept modules whose launches are of none of the modules in `present`, each with its kernels that

@@ -8,6 +8,9 @@ use super::{ReportContext, SourceFiles, SourceText};
 use crate::finding::{Finding, Report};
 use crate::ptx::Module;
 
+/// What a call is named in reports that CUDA refuses. It is no code: a finding with a code is about a kernel.
+pub const INVALID_LAUNCH: &str = "invalid-launch";
+
 /// A kernel under a launch, or a PTX file that cannot be read, with what came of it.
 #[derive(Clone)]
 pub struct Checked<'a> {
@@ -105,6 +108,8 @@ pub struct SourceFile {
 /// A problem that concerns no kernel, such as a package that does not build.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunProblem {
+    /// Whether it is a defect of the program that launches kernels, and not something that could not be checked.
+    pub is_defect: bool,
     /// What it concerns, in the form of a test case's name.
     pub name: String,
     /// The message, which can have several lines.

@@ -3,7 +3,7 @@
 //! The commands are those of <https://docs.github.com/actions/reference/workflow-commands-for-github-actions>. A kernel
 //! gives a line for each finding that a reader is told; accepted findings and skipped kernels are only counted.
 
-use super::checked::{CheckResult, Checked, RunEnd, RunProblem};
+use super::checked::{CheckResult, Checked, INVALID_LAUNCH, RunEnd, RunProblem};
 use super::escape;
 use super::place::{FilePlace, facts, located};
 use crate::finding::{Class, Finding};
@@ -108,7 +108,8 @@ impl Summary {
 
     /// Adds a problem that concerns no kernel.
     pub fn problem(&mut self, problem: &RunProblem) {
-        self.row(["unchecked", &problem.name, "", &problem.message]);
+        let word = if problem.is_defect { INVALID_LAUNCH } else { "unchecked" };
+        self.row([word, &problem.name, "", &problem.message]);
     }
 
     fn row(&mut self, cells: [&str; 4]) {

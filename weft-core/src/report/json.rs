@@ -9,6 +9,7 @@
 
 mod launch;
 mod mutants;
+mod recorded;
 mod repair;
 mod unchecked;
 
@@ -25,6 +26,7 @@ use launch::{LaunchLine, launch_line};
 
 pub use launch::launch;
 pub use mutants::{Tally, mutants, mutants_summary};
+pub use recorded::{InvalidCall, invalid_call, unlaunched};
 pub use repair::{RepairCounts, RepairResult, repair, repair_summary};
 pub use unchecked::unchecked;
 

@@ -9,7 +9,7 @@ use std::io;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesText, Event};
 
-use super::checked::{CheckResult, Checked, RunProblem};
+use super::checked::{CheckResult, Checked, INVALID_LAUNCH, RunProblem};
 use super::{escape, human};
 use crate::finding::{Check, Class, Finding, Report, Verdict};
 
@@ -68,7 +68,13 @@ impl Junit {
 
     /// Adds a problem that concerns no kernel.
     pub fn problem(&mut self, problem: &RunProblem) {
-        let outcome = CaseOutcome::Error { text: problem.message.clone() };
+        let text = problem.message.clone();
+        let outcome = if problem.is_defect {
+            let message = text.lines().next().unwrap_or_default().to_owned();
+            CaseOutcome::Failure { kind: INVALID_LAUNCH, message, text }
+        } else {
+            CaseOutcome::Error { text }
+        };
         let case = Case { name: problem.name.clone(), file: None, outcome };
         self.suite(PROBLEMS).push(case);
     }

@@ -9,7 +9,7 @@ mod rules;
 
 use std::collections::BTreeMap;
 
-use super::checked::{CheckResult, Checked, RunEnd, RunProblem};
+use super::checked::{CheckResult, Checked, INVALID_LAUNCH, RunEnd, RunProblem};
 use super::escape::escape_json;
 use super::place::{FilePlace, Located, facts, located};
 use crate::finding::{Code, Finding};
@@ -56,7 +56,8 @@ impl Sarif {
     /// Adds a problem that concerns no kernel.
     pub fn problem(&mut self, problem: &RunProblem) {
         let text = format!("{}: {}", problem.name, problem.message);
-        self.notifications.push(notification(UNCHECKED, "error", text, None));
+        let word = if problem.is_defect { INVALID_LAUNCH } else { UNCHECKED };
+        self.notifications.push(notification(word, "error", text, None));
     }
 
     /// Returns the document, without a line break at its end.
@@ -97,6 +98,7 @@ fn driver() -> Driver {
         rules: rules::all(),
         notifications: vec![
             rules::notification(UNCHECKED, "something could not be checked"),
+            rules::notification(INVALID_LAUNCH, "a call of a recorded program that CUDA refuses"),
             rules::notification(SKIPPED, "the configuration says that it is not to be checked"),
         ],
     }

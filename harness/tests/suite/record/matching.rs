@@ -7,7 +7,7 @@ use weft_core::launch::Dim3;
 use weft_harness::case::{Job, LaunchSource, RecordNote};
 use weft_harness::record::module_name;
 
-use super::{COPY, SCATTER, Written, launch, module, number, plain, pointer};
+use super::{COPY, SCATTER, Written, launch, module, named, number, plain, pointer};
 
 /// `copy` with a number of 64 bits.
 fn wider() -> String {
@@ -90,6 +90,28 @@ fn launches_of_a_module_that_has_some_are_not_mixed_with_those_of_another_text()
     // The other text is a module of its own, in the record: it is checked as that.
     assert_eq!(blocks, ["64".to_owned()].into());
     assert_eq!(jobs.len(), 1);
+}
+
+#[test]
+fn launches_under_which_a_kernel_is_checked_alike_are_one() {
+    let (text, earlier) = (module(COPY), format!("// before\n{}", module(COPY)));
+    let record =
+        Written::new("alike").module(&text).module(&earlier).contents('a', &"00".repeat(8));
+    let launch = |own: Written, text: &str, passed: serde_json::Value| {
+        let memory = json!([{"size": 1024, "contents": named('a'), "passed": passed}]);
+        own.launch("copy", text, 32, &[pointer(0, 0), pointer(0, 512), number(8)], &memory)
+    };
+    let by = |arg: u32| json!([{"module": module_name(&text), "kernel": "copy", "arg": arg}]);
+    // Of another text of the module, and once after a kernel that only read: the same.
+    let record =
+        launch(launch(launch(record, &text, json!([])), &earlier, json!([])), &text, by(1));
+    let label = record.job(&text).label;
+    // After one that wrote, the contents are not known.
+    let record = launch(record, &text, by(0));
+    let jobs = record.jobs(&[&text], "");
+    let known: BTreeSet<_> = jobs.iter().map(|job| job.launch.buffers["a"].known()).collect();
+    assert_eq!((known, jobs.len()), ([0, 8].into(), 2));
+    assert!(jobs.iter().any(|job| job.label == label));
 }
 
 #[test]

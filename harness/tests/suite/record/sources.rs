@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use serde_json::json;
-use weft_harness::case::{Job, LaunchSource, Package, Standing, plan};
+use weft_harness::case::{Job, LaunchSource, Package, RecordNote, Standing, plan};
 use weft_harness::config::Config;
 use weft_harness::record::Record;
 
@@ -27,6 +27,10 @@ fn told(jobs: &[Job]) -> BTreeSet<String> {
         let label = job.label.as_deref().unwrap_or("-");
         let label = if label.starts_with("recorded-") { "recorded" } else { label };
         assert_eq!(label == "recorded", job.recorded.is_some());
+        if job.skip.as_deref() == Some(RecordNote::NEVER) {
+            assert_eq!(job.recorded, None);
+            return format!("{} never", job.title);
+        }
         let block = job.launch.block.map_or_else(|| "-".to_owned(), |block| block.to_string());
         format!("{} {label} {block}", job.title)
     };
@@ -47,6 +51,8 @@ fn assert_checked(name: &str, config: &str, expected: [&[&str]; 3]) {
 }
 
 const RECORDED: [&str; 2] = ["copy recorded 32", "copy recorded 96"];
+/// What the record alone gives.
+const NEVER: [&str; 3] = [RECORDED[0], RECORDED[1], "scatter never"];
 
 #[test]
 fn a_launch_that_a_table_states_is_checked_too() {
@@ -56,7 +62,7 @@ fn a_launch_that_a_table_states_is_checked_too() {
         config,
         [
             &["copy mine 64", RECORDED[0], RECORDED[1], "scatter - -"],
-            &RECORDED,
+            &NEVER,
             &["copy mine 64", "scatter - -"],
         ],
     );
@@ -67,7 +73,7 @@ fn a_launch_that_a_table_states_is_checked_too() {
         config,
         [
             &["copy - 64", RECORDED[0], RECORDED[1], "scatter - -"],
-            &RECORDED,
+            &NEVER,
             &["copy - 64", "scatter - -"],
         ],
     );
@@ -78,7 +84,7 @@ fn a_launch_that_a_table_states_is_checked_too() {
         config,
         [
             &["copy - any", RECORDED[0], RECORDED[1], "scatter - -"],
-            &RECORDED,
+            &NEVER,
             &["copy - any", "scatter - -"],
         ],
     );
@@ -89,12 +95,12 @@ fn the_block_of_the_default_gives_way_to_the_record() {
     assert_checked(
         "default",
         "[default]\nblock = 64\n",
-        [&[RECORDED[0], RECORDED[1], "scatter - 64"], &RECORDED, &["copy - 64", "scatter - 64"]],
+        [&[RECORDED[0], RECORDED[1], "scatter - 64"], &NEVER, &["copy - 64", "scatter - 64"]],
     );
     assert_checked(
         "no-table",
         "",
-        [&[RECORDED[0], RECORDED[1], "scatter - -"], &RECORDED, &["copy - -", "scatter - -"]],
+        [&[RECORDED[0], RECORDED[1], "scatter - -"], &NEVER, &["copy - -", "scatter - -"]],
     );
 }
 
@@ -104,6 +110,7 @@ fn skip_and_allow_of_a_kernel_hold_for_its_recorded_launches() {
         let (record, text) = record(name);
         let jobs = record.jobs_of(&[&text], config, BTreeSet::new(), LaunchSource::Recorded);
         jobs.iter()
+            .filter(|job| job.recorded.is_some())
             .map(|job| (job.launch.block.unwrap().to_string(), job.outcome().standing))
             .collect()
     };
@@ -129,6 +136,8 @@ fn options_and_limits_of_a_kernel_hold_for_its_recorded_launches() {
     let (record, text) = record("options");
     let config = "[[kernel]]\nname = 'copy'\nwarp-synchronous = true\nrequires = ['n < 4']\nargs = { 2 = 3 }\n";
     let jobs = record.jobs_of(&[&text], config, BTreeSet::new(), LaunchSource::Recorded);
+    let jobs: Vec<&Job> = jobs.iter().filter(|job| job.recorded.is_some()).collect();
+    assert_eq!(jobs.len(), 2);
     assert!(jobs.iter().all(|job| job.launch.options.warp_synchronous));
     // What the record says holds instead of what the table says.
     assert!(jobs.iter().all(|job| job.launch.requires.is_empty()));

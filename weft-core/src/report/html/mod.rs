@@ -1,7 +1,7 @@
 //! Renders a run as one HTML page that needs nothing beside it: no network, and scripts only for its filter.
 //!
 //! `page.html` is the page, whose larger parts are templates of their own: `table.html` with `filter.html`,
-//! `kernel.html` with `excerpt.html`, and `exceptions.html`. `view` prepares what they insert, `code` the excerpts. The page is also
+//! `kernel.html` with `excerpt.html`, `recorded.html` and `exceptions.html`. `view` prepares what they insert, `code` the excerpts. The page is also
 //! well-formed XML, so that tests can parse it; `script.js` contains no `<` and no `&` for the same reason.
 
 mod code;
@@ -32,6 +32,10 @@ pub struct ReportPage<'a> {
     pub kernels: Vec<PageKernel<'a>>,
     /// What could not be checked and is no kernel.
     pub problems: Vec<RunProblem>,
+    /// The calls of a recorded program that CUDA refuses, a line for each.
+    pub invalid: Vec<String>,
+    /// The kernels that were never launched while launches were recorded.
+    pub unlaunched: Vec<String>,
     /// The assumptions of the clean verdicts, a line for each.
     pub assumptions: Vec<String>,
 }

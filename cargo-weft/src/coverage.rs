@@ -1,0 +1,79 @@
+//! What records say of a run beside its launches: which kernels were never launched, and which calls CUDA refuses.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use weft_core::report::checked::{INVALID_LAUNCH, RunProblem};
+use weft_harness::case::{Job, LaunchSource, Package, RecordNote};
+use weft_harness::record::RefusedCall;
+
+/// The records that kernels of a run are checked with.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RunRecords {
+    /// The names and folders of the packages that have one with a launch.
+    packages: BTreeSet<(String, PathBuf)>,
+    calls: BTreeSet<RefusedCall>,
+}
+
+impl RunRecords {
+    /// Adds the records of a package.
+    pub(crate) fn add(&mut self, package: &Package) {
+        let records = &package.records;
+        if records.source == LaunchSource::Configured {
+            return;
+        }
+        if records.records.iter().any(|record| !record.is_empty()) {
+            self.packages.insert((package.name.clone(), package.dir.clone()));
+        }
+        let calls = records.records.iter().flat_map(|record| &record.refused);
+        self.calls.extend(calls.cloned());
+    }
+
+    /// Returns a job of each kernel that was never launched.
+    pub(crate) fn unlaunched<'j>(&self, jobs: &[&'j Job]) -> Vec<&'j Job> {
+        let key = |job: &Job| {
+            (
+                job.package.clone(),
+                job.dir.clone(),
+                job.file.display.clone(),
+                job.kernel.mangled.clone(),
+            )
+        };
+        let recorded = jobs.iter().filter(|job| job.recorded.is_some());
+        let mut seen: BTreeSet<_> = recorded.map(|job| key(job)).collect();
+        let is_meant = |job: &&&Job| {
+            let skip = job.skip.as_deref();
+            !job.is_unread()
+                && skip.is_none_or(|reason| reason == RecordNote::NEVER)
+                && self.packages.contains(&(job.package.clone(), job.dir.clone()))
+        };
+        jobs.iter().filter(is_meant).filter(|job| seen.insert(key(job))).copied().collect()
+    }
+
+    /// Returns the calls that CUDA refuses. `is_whole`: all of them, and not only those about the kernels of these jobs.
+    pub(crate) fn invalid(&self, jobs: &[&Job], is_whole: bool) -> Vec<RefusedCall> {
+        let is_selected = |call: &RefusedCall| {
+            let kernel = call.kernel.as_ref();
+            kernel.is_some_and(|name| jobs.iter().any(|job| job.kernel.mangled == *name))
+        };
+        self.calls.iter().filter(|call| is_whole || is_selected(call)).cloned().collect()
+    }
+}
+
+/// Says what is wrong about a call.
+pub(crate) fn in_words(call: &RefusedCall) -> String {
+    let RefusedCall { function, error, kernel, reason, after_read } = call;
+    let kernel = kernel.as_ref().map(|kernel| format!(" of `{kernel}`")).unwrap_or_default();
+    let doubt = if *after_read {
+        "; the program had read memory before that a kernel might have changed, so a device might have other values there"
+    } else {
+        ""
+    };
+    format!("{function}{kernel} is refused, as CUDA does: {reason} ({error}){doubt}")
+}
+
+/// Returns a call as a problem of the run.
+pub(crate) fn problem(call: &RefusedCall) -> RunProblem {
+    let name = format!("cargo-weft::{INVALID_LAUNCH}");
+    RunProblem { is_defect: true, name, message: in_words(call) }
+}
