@@ -242,7 +242,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("ptx", type=pathlib.Path)
     parser.add_argument("original", type=pathlib.Path)
-    parser.add_argument("--weft", type=pathlib.Path, default=ROOT / "target/release/cargo-weft")
+    parser.add_argument("--weft", type=pathlib.Path, default=ROOT / "target/dist/cargo-weft")
     parser.add_argument("--only", default="", help="of SUITE NAME")
     parser.add_argument("--seconds", type=int, default=0, help="of processor time for the original; 0: no limit")
     parser.add_argument("--runs", type=int, default=5)

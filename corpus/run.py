@@ -138,7 +138,7 @@ def reasons(results, texts, wanted, most):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=pathlib.Path)
-    parser.add_argument("--weft", type=pathlib.Path, default=ROOT / "target/release/cargo-weft")
+    parser.add_argument("--weft", type=pathlib.Path, default=ROOT / "target/dist/cargo-weft")
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--grid", type=int, default=2)
     parser.add_argument("--give", type=int, default=3000)

@@ -18,6 +18,7 @@ use crate::exit::Failure;
 use crate::nothing::NothingFound;
 use crate::options::Verbosity;
 use crate::print::Printer;
+use crate::recordings::Recordings;
 use crate::select;
 
 /// The kernels to check, and the errors of collecting them.
@@ -149,10 +150,15 @@ pub(crate) fn plan(
         return Err(Failure::OneConfig { count });
     }
     let mut plan = Plan { failures, target, root, ..Plan::default() };
-    for package in &packages {
-        match jobs(package, config, checker) {
-            Ok(None) => {}
-            Ok(Some(jobs)) => {
+    let opened = packages.iter().map(|package| (package.opened(config), package));
+    let mut opened: Vec<(Result<Package, PlanError>, &BuiltPackage)> = opened.collect();
+    let records = Recordings::open(&plan.target, selection.launches)?;
+    let others =
+        records.add_to(opened.iter_mut().filter_map(|(own, _)| own.as_mut().ok()), &plan.root);
+    for (own, package) in opened {
+        match own.and_then(|own| jobs(&own, checker)) {
+            Ok(jobs) if jobs.is_empty() => {}
+            Ok(jobs) => {
                 plan.packages.push(jobs);
                 plan.crates.insert(package.dir.clone(), package.cargo.clone());
                 if !package.is_asked_for {
@@ -162,23 +168,29 @@ pub(crate) fn plan(
             Err(error) => plan.failures.push(Failure::Plan(Box::new(error))),
         }
     }
+    if let Some(others) = others {
+        let jobs = jobs(&others, checker).map_err(|error| Failure::Plan(Box::new(error)))?;
+        plan.packages.extend(Some(jobs).filter(|jobs| !jobs.is_empty()));
+    }
     if plan.packages.is_empty() && plan.failures.is_empty() {
-        Err(NothingFound::of(&packages).into())
-    } else {
-        Ok(plan)
+        return Err(NothingFound::of(&packages).into());
+    }
+    records.notes(&plan.packages).iter().for_each(|note| printer.note(note));
+    Ok(plan)
+}
+
+impl BuiltPackage {
+    /// Opens the package. `config`: the file that is read instead of its configuration.
+    fn opened(&self, config: Option<&Path>) -> Result<Package, PlanError> {
+        let out_dirs = self.out_dirs.iter().map(AsRef::<Path>::as_ref);
+        Package::open_with(&self.name, &self.dir, config, out_dirs)
     }
 }
 
-/// Returns the jobs of a package; `None` if the package has neither PTX nor a configuration.
-fn jobs(
-    package: &BuiltPackage,
-    config: Option<&Path>,
-    checker: &Checker,
-) -> Result<Option<Vec<Job>>, PlanError> {
-    let out_dirs = package.out_dirs.iter().map(AsRef::<Path>::as_ref);
-    let own = Package::open_with(&package.name, &package.dir, config, out_dirs)?;
+/// Returns the jobs of a package; none if the package has neither PTX nor a configuration.
+fn jobs(own: &Package, checker: &Checker) -> Result<Vec<Job>, PlanError> {
     if own.files.is_empty() && own.config.path.is_none() {
-        return Ok(None);
+        return Ok(Vec::new());
     }
-    case::plan_with(&own, checker).map(Some)
+    case::plan_with(own, checker)
 }

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use cargo_metadata::Package;
 use weft_harness::case::PlanError;
+use weft_harness::record::RecordError;
 
 use crate::baseline::BaselineError;
 use crate::capture::CaptureError;
@@ -15,6 +16,7 @@ use crate::graph::GraphError;
 use crate::init::InitError;
 use crate::manual::ManualError;
 use crate::nothing::NothingFound;
+use crate::record::RecordingError;
 use crate::repair::WriteError;
 use crate::select::SelectError;
 use crate::solver::SolverError;
@@ -74,6 +76,10 @@ pub(crate) enum Failure {
     OneConfig { count: usize },
     #[error(transparent)]
     Capture(#[from] CaptureError),
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    #[error(transparent)]
+    Recording(#[from] RecordingError),
     #[error(
         "nothing is written for package `{name}`: its folder is cargo's copy of {source_of_it}"
     )]
@@ -145,6 +151,8 @@ impl Failure {
             | Self::Subset(_)
             | Self::Compile(_)
             | Self::Capture(_)
+            | Self::Record(_)
+            | Self::Recording(_)
             | Self::Foreign { .. }
             | Self::OtherWorkspace { .. }
             | Self::Plan(_)

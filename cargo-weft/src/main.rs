@@ -31,6 +31,8 @@ mod options;
 mod outside;
 mod parallel;
 mod print;
+mod record;
+mod recordings;
 mod repair;
 mod report;
 mod select;
@@ -67,6 +69,7 @@ fn run(command: Command, printer: &mut Printer) -> Result<Exit, Failure> {
         Command::Check(arguments) => check::run(&arguments, printer),
         Command::Mutate(arguments) => mutate::run(&arguments, printer),
         Command::Repair(arguments) => repair::run(&arguments, printer),
+        Command::Record(arguments) => record::run(&arguments, printer),
         Command::Init(arguments) => init::run(&arguments, printer),
         Command::Doctor(selection) => doctor::run(&selection, printer),
         Command::Report(arguments) => report::run(&arguments, printer),

@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use similar::TextDiff;
-use weft_core::finding::{Finding, Verdict};
-use weft_core::ptx::Span;
+use weft_core::finding::{Finding, SourceLine, Verdict};
+use weft_core::ptx::{Module, Span};
 use weft_core::repair::{
     self, Aim, Costs, Edit, Mend, Obstacle, RepairOutcome, SourceCopies, edited,
 };
@@ -26,7 +26,7 @@ use crate::options::Format;
 use crate::parallel::{Turn, in_order};
 use crate::print::Printer;
 use crate::targets;
-use source::{SourceCode, SourceEdit};
+use source::{EditScope, SourceCode, SourceEdit};
 pub(crate) use write::WriteError;
 
 /// All launches of one kernel.
@@ -178,7 +178,7 @@ fn repaired(launches: &Launches<'_>, arguments: &arguments::Repair) -> Repaired 
     };
     let mut one = Repaired { result, edits: Vec::new(), diff: String::new(), notes };
     if let Some(mend) = one.mend() {
-        let edits = source_edits(launches[0], mend);
+        let edits = source_edits(launches[0], mend, false);
         if edits.is_none() && mend.changes.iter().any(|change| !change.site.source.is_empty()) {
             one.notes.push(IN_DOUBT.to_owned());
         }
@@ -190,29 +190,56 @@ fn repaired(launches: &Launches<'_>, arguments: &arguments::Repair) -> Repaired 
 /// Keeps the changes of a source only if they are what was checked: every instruction of a changed line, in every kernel of
 /// the module, has the barrier. Then writes the diffs.
 fn keep_whole_edits(kernels: &[Launches<'_>], all: &mut [Repaired]) {
-    let key = |edit: &SourceEdit| (edit.file.clone(), edit.line, edit.removed, edit.text.clone());
+    let mut indices: BTreeMap<_, SourceCopies> = BTreeMap::new();
+    let mut is_apart = vec![false; all.len()];
+    loop {
+        let copies = made(kernels, all);
+        let mut is_done = true;
+        for (at, (launches, one)) in kernels.iter().zip(all.iter_mut()).enumerate() {
+            let module = &launches[0].module;
+            let index =
+                indices.entry(Arc::as_ptr(module)).or_insert_with(|| SourceCopies::of(module));
+            let is_whole = |edit: &SourceEdit| {
+                let made = copies.get(&(Arc::as_ptr(module), edit_key(edit)));
+                made.is_some_and(|made| *made == edit.scope.all(index))
+            };
+            if one.edits.iter().all(is_whole) {
+                continue;
+            }
+            // Between two lines of the kernel the change might be for this kernel alone.
+            let apart = one.mend().and_then(|mend| source_edits(launches[0], mend, true));
+            one.edits = apart.filter(|_| !is_apart[at]).unwrap_or_default();
+            if one.edits.is_empty() {
+                one.notes.push(IN_DOUBT.to_owned());
+            }
+            (is_apart[at], is_done) = (true, false);
+        }
+        if is_done {
+            break;
+        }
+    }
+    for (launches, one) in kernels.iter().zip(all) {
+        one.diff = diff(launches[0], &one.edits);
+    }
+}
+
+/// What changes of several kernels have in common if they are one change.
+type EditKey = (String, usize, usize, String, (SourceLine, Option<String>));
+
+fn edit_key(edit: &SourceEdit) -> EditKey {
+    (edit.file.clone(), edit.line, edit.removed, edit.text.clone(), edit.scope.key())
+}
+
+/// Returns for how many instructions or kernels of each module the changes are made.
+fn made(kernels: &[Launches<'_>], all: &[Repaired]) -> BTreeMap<(*const Module, EditKey), usize> {
     let mut copies = BTreeMap::new();
     for (launches, one) in kernels.iter().zip(all.iter()) {
         for edit in &one.edits {
             let module = Arc::as_ptr(&launches[0].module);
-            *copies.entry((module, key(edit))).or_insert(0) += edit.copies;
+            *copies.entry((module, edit_key(edit))).or_insert(0) += edit.scope.made();
         }
     }
-    let mut indices: BTreeMap<_, SourceCopies> = BTreeMap::new();
-    for (launches, one) in kernels.iter().zip(all).filter(|(_, one)| !one.edits.is_empty()) {
-        let module = &launches[0].module;
-        let index = indices.entry(Arc::as_ptr(module)).or_insert_with(|| SourceCopies::of(module));
-        let is_whole = |edit: &SourceEdit| {
-            let (line, mnemonic) = &edit.of;
-            let made = copies.get(&(Arc::as_ptr(module), key(edit)));
-            made.is_some_and(|made| *made == index.count(line, mnemonic))
-        };
-        if !one.edits.iter().all(is_whole) {
-            one.edits.clear();
-            one.notes.push(IN_DOUBT.to_owned());
-        }
-        one.diff = diff(launches[0], &one.edits);
-    }
+    copies
 }
 
 /// Why no source is changed.
@@ -225,7 +252,7 @@ fn findings(launches: &Launches<'_>) -> Vec<Finding> {
 }
 
 /// Returns the changes of the sources, if all changes have a place there.
-fn source_edits(job: &Job, mend: &Mend) -> Option<Vec<SourceEdit>> {
+fn source_edits(job: &Job, mend: &Mend, is_apart: bool) -> Option<Vec<SourceEdit>> {
     /// Most kernels of a file in which an example of a barrier is looked for.
     const MOST: usize = 64;
     let sources = Surroundings::of(job).sources;
@@ -236,7 +263,15 @@ fn source_edits(job: &Job, mend: &Mend) -> Option<Vec<SourceEdit>> {
         kernels.flat_map(|kernel| repair::barriers(&job.module, kernel)).collect()
     };
     let code = SourceCode { module: &job.module, text: &text, examples: &examples };
-    mend.changes.iter().map(|change| code.edit(change)).collect()
+    let mut edits: Vec<SourceEdit> = Vec::new();
+    for change in &mend.changes {
+        let edit = code.edit(change, is_apart)?;
+        let is_for_kernels = matches!(edit.scope, EditScope::Kernels(_));
+        if !is_for_kernels || !edits.contains(&edit) {
+            edits.push(edit);
+        }
+    }
+    Some(edits)
 }
 
 /// Returns the changes of the sources as unified diffs.

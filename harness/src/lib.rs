@@ -23,6 +23,7 @@ mod run;
 // The subcommand `cargo weft` shares these parts with this library. They are no part of its interface and can change in every
 // release: `config` reads `weft.toml`, `name` demangles kernel names, `signature` finds the names of their arguments,
 // `discover` finds PTX files, `case` turns kernels and launches into test cases, `cache` keeps verdicts between runs,
+// `record` reads the launches that a program made,
 // `render` reads the sources that reports quote, `similar` finds the right name that is nearest to a wrong one.
 #[doc(hidden)]
 pub mod cache;
@@ -32,6 +33,8 @@ pub mod case;
 pub mod config;
 #[doc(hidden)]
 pub mod discover;
+#[doc(hidden)]
+pub mod record;
 #[doc(hidden)]
 pub mod render;
 #[doc(hidden)]

@@ -12,7 +12,7 @@ use super::environment;
 use super::kernels::given;
 use super::repair::{Mutate, Repair};
 use super::selection::Selection;
-use super::tools::{Completions, Dump, Explain, GraphArgs, Init, Man};
+use super::tools::{Completions, Dump, Explain, GraphArgs, Init, Man, RecordArgs};
 use crate::options::Color;
 use crate::settings::CommandSettings;
 
@@ -45,6 +45,8 @@ pub(crate) enum Command {
     Mutate(Mutate),
     /// Find the cheapest barriers that make racing kernels clean
     Repair(Repair),
+    /// Run a program without a GPU and keep the launches that it makes
+    Record(RecordArgs),
     /// Write a first weft.toml and a test for the kernels of a package
     Init(Init),
     /// Say what of the selected packages is checked and what is not seen

@@ -19,4 +19,4 @@ pub(crate) use manual::{completions, pages};
 pub(crate) use partition::Partition;
 pub(crate) use repair::{Mutate, Repair};
 pub(crate) use selection::{BuildFlags, Resolution, Selection};
-pub(crate) use tools::{Completions, Dump, DumpIsa, GraphArgs, Init, Man};
+pub(crate) use tools::{Completions, Dump, DumpIsa, GraphArgs, Init, Man, RecordArgs};

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::recordings::LaunchesWord;
+
 /// Which packages are selected, and how cargo builds them.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Selection {
@@ -15,6 +17,9 @@ pub(crate) struct Selection {
     /// Check also the kernels of the packages that these depend on
     #[arg(long)]
     pub(crate) include_deps: bool,
+    /// Which launches kernels are checked under, if there is a record of `cargo weft record`
+    #[arg(long, value_enum, value_name = "WHICH", default_value_t)]
+    pub(crate) launches: LaunchesWord,
     #[command(flatten)]
     pub(crate) features: clap_cargo::Features,
     #[command(flatten)]
@@ -44,6 +49,20 @@ pub(crate) struct BuildFlags {
     /// How many jobs cargo runs at a time, and how many kernels are checked at a time
     #[arg(short, long, value_name = "NUMBER", env = "WEFT_JOBS")]
     pub(crate) jobs: Option<NonZeroUsize>,
+}
+
+impl Selection {
+    /// Returns the selection of a workspace as it is without flags.
+    pub(super) fn of_workspace(
+        manifest: clap_cargo::Manifest,
+        target_dir: Option<PathBuf>,
+    ) -> Self {
+        Self {
+            manifest,
+            build: BuildFlags { target_dir, ..BuildFlags::default() },
+            ..Self::default()
+        }
+    }
 }
 
 impl BuildFlags {

@@ -1,5 +1,6 @@
 //! The arguments of the commands around the checks: `init`, `graph`, `explain` and `dump`.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -47,6 +48,44 @@ pub(crate) struct GraphArgs {
     /// Write the picture to this file instead of standard output
     #[arg(short, long, value_name = "FILE.svg")]
     pub(crate) output: Option<PathBuf>,
+}
+
+/// Arguments of `cargo weft record`.
+#[derive(Clone, Debug, Args)]
+#[command(
+    after_help = "Runs the command with a stand-in for the CUDA driver (libcuda.so), which runs no kernel, and keeps every launch with \
+                  its arguments below the target directory. `cargo weft` then checks the kernels under these launches. The \
+                  program reads memory as it was copied in or set: its own assertions on results fail.\n\n\
+                  Exit codes: 0 if launches were recorded, 101 if the command failed or none were seen."
+)]
+pub(crate) struct RecordArgs {
+    /// The command and its arguments, such as `cargo test --no-fail-fast`
+    #[arg(required = true, last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<OsString>,
+    /// Keep the record in this folder, such as `tests/launches`, where `cargo weft` and `cargo test` find it in the folder of a package
+    #[arg(long, value_name = "DIR")]
+    pub(crate) save: Option<PathBuf>,
+    /// Add to the record that is there, instead of replacing it
+    #[arg(long)]
+    pub(crate) keep: bool,
+    /// The device that the program sees: its target and its number of multiprocessors, such as `sm_90,132`
+    #[arg(long, value_name = "TARGET[,NUMBER]")]
+    pub(crate) device: Option<String>,
+    /// Bytes of the largest allocation whose contents are kept (65536)
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) contents: Option<u64>,
+    #[command(flatten)]
+    manifest: clap_cargo::Manifest,
+    /// The target directory, below which the record is kept
+    #[arg(long, value_name = "DIR")]
+    target_dir: Option<PathBuf>,
+}
+
+impl RecordArgs {
+    /// Returns the workspace that the record is of.
+    pub(crate) fn selection(&self) -> Selection {
+        Selection::of_workspace(self.manifest.clone(), self.target_dir.clone())
+    }
 }
 
 /// Arguments of `cargo weft explain`.

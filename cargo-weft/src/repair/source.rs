@@ -1,15 +1,19 @@
 //! Makes a change of the PTX in the source that the PTX comes from.
 //!
 //! The line of an instruction is known, its statement is not: a change is made only where the text around the line leaves
-//! no doubt. That asks for one plain statement that ends with its line, and for braces around the bodies of loops and
-//! conditions.
+//! no doubt. Beside a line, that asks for one plain statement that ends with its line, and for braces around the bodies of
+//! loops and conditions; between two lines, for a body whose statements begin and end where the text says so.
 
+mod body;
 mod scan;
 
 use weft_core::finding::{Site, SourceLine};
 use weft_core::ptx::Module;
-use weft_core::repair::{Action, Barrier, BarrierKind, Change, Side};
+use weft_core::repair::{
+    Action, Barrier, BarrierKind, BetweenLines, Change, Side, SourceCopies, SourcePlace,
+};
 
+use body::BlankText;
 use scan::Scan;
 
 /// A change of a source file.
@@ -23,10 +27,50 @@ pub(crate) struct SourceEdit {
     pub(crate) removed: usize,
     /// The new lines, with their line breaks.
     pub(crate) text: String,
-    /// The instruction of the PTX beside which the change is, as its line and mnemonic.
-    pub(crate) of: (SourceLine, String),
-    /// At how many places of the PTX the change is made.
-    pub(crate) copies: usize,
+    /// What the change is for.
+    pub(crate) scope: EditScope,
+}
+
+/// What of the PTX a change of a source file is for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum EditScope {
+    /// Instructions.
+    Beside {
+        /// Their line.
+        line: SourceLine,
+        /// Their mnemonic.
+        mnemonic: String,
+        /// At how many of them the change is made.
+        copies: usize,
+    },
+    /// Kernels whose own body has a line.
+    Kernels(SourceLine),
+}
+
+impl EditScope {
+    /// Returns the number of instructions or kernels that the change is made for.
+    pub(crate) fn made(&self) -> usize {
+        match self {
+            Self::Beside { copies, .. } => *copies,
+            Self::Kernels(_) => 1,
+        }
+    }
+
+    /// Returns what the numbers of several changes are added up for.
+    pub(crate) fn key(&self) -> (SourceLine, Option<String>) {
+        match self {
+            Self::Beside { line, mnemonic, .. } => (line.clone(), Some(mnemonic.clone())),
+            Self::Kernels(line) => (line.clone(), None),
+        }
+    }
+
+    /// Returns the number of instructions or kernels that it would change.
+    pub(crate) fn all(&self, index: &SourceCopies) -> usize {
+        match self {
+            Self::Beside { line, mnemonic, .. } => index.count(line, mnemonic),
+            Self::Kernels(line) => index.kernels(line),
+        }
+    }
 }
 
 /// What is known of the sources.
@@ -39,38 +83,69 @@ pub(crate) struct SourceCode<'s> {
 }
 
 impl SourceCode<'_> {
-    /// Returns the change of the source; `None` if its place is in doubt.
-    pub(crate) fn edit(&self, change: &Change) -> Option<SourceEdit> {
-        let line = change.line.as_ref()?;
-        let edit = |site: &Site, line: &SourceLine, (at, removed, text)| SourceEdit {
-            file: line.file.clone(),
-            line: at,
-            removed,
-            text,
-            of: (line.clone(), self.module.mnemonic_in(site.span).to_owned()),
-            copies: change.copies,
-        };
-        match change.action {
-            Action::Insert(kind, side) => {
-                // An instruction under a predicate might come from a condition that is not around the point. What follows
-                // in the same run of instructions is as good a place.
-                let is_certain = |site: &Site| !self.module.name(site.span).starts_with('@');
-                let here = is_certain(&change.site).then(|| {
-                    let done = self.insertion(kind, side, line, change)?;
-                    Some(edit(&change.site, line, done))
-                });
-                here.flatten().or_else(|| {
-                    let right = change.right.as_ref().filter(|right| is_certain(right))?;
-                    let line = right.source.iter().find(|own| own.file == line.file)?;
-                    let done = self.insertion(kind, Side::Before, line, change)?;
-                    Some(edit(right, line, done))
-                })
+    /// Returns the change of the source; `None` if its place is in doubt. `is_apart`: not beside a line that has further
+    /// copies, if it can stand elsewhere.
+    pub(crate) fn edit(&self, change: &Change, is_apart: bool) -> Option<SourceEdit> {
+        match (change.action, &change.place) {
+            (Action::Insert(kind, _), SourcePlace::Between(lines)) => self.between(kind, lines),
+            (Action::Insert(kind, side), SourcePlace::Beside) => {
+                let here = || self.beside(change, (kind, side), &change.site);
+                let right = || self.beside(change, (kind, Side::Before), change.right.as_ref()?);
+                let between = || self.between(kind, change.between.as_ref()?);
+                let apart = is_apart.then(between).flatten();
+                apart.or_else(here).or_else(right).or_else(between)
             }
-            Action::Remove => Some(edit(&change.site, line, self.replacement(line, None)?)),
-            Action::Replace(kind) => {
-                Some(edit(&change.site, line, self.replacement(line, Some(kind))?))
-            }
+            (Action::Insert(..), _) => None,
+            (Action::Remove, _) => self.replaced(change, None),
+            (Action::Replace(kind), _) => self.replaced(change, Some(kind)),
         }
+    }
+
+    /// Returns the change of an insertion beside the first line of a site.
+    fn beside(
+        &self,
+        change: &Change,
+        (kind, side): (BarrierKind, Side),
+        site: &Site,
+    ) -> Option<SourceEdit> {
+        let file = &change.line.as_ref()?.file;
+        let line = site.source.iter().find(|own| own.file == *file)?;
+        let done = self.insertion(kind, side, line, change)?;
+        Some(self.edit_beside(change, site, line, done))
+    }
+
+    fn replaced(&self, change: &Change, kind: Option<BarrierKind>) -> Option<SourceEdit> {
+        let line = change.line.as_ref()?;
+        Some(self.edit_beside(change, &change.site, line, self.replacement(line, kind)?))
+    }
+
+    fn edit_beside(
+        &self,
+        change: &Change,
+        site: &Site,
+        line: &SourceLine,
+        (at, removed, text): (usize, usize, String),
+    ) -> SourceEdit {
+        let mnemonic = self.module.mnemonic_in(site.span).to_owned();
+        let scope = EditScope::Beside { line: line.clone(), mnemonic, copies: change.copies };
+        SourceEdit { file: line.file.clone(), line: at, removed, text, scope }
+    }
+
+    /// Returns the insertion of a barrier between two lines of the kernel. A function that is called from several places might
+    /// need the barrier for one call only.
+    fn between(&self, kind: BarrierKind, lines: &BetweenLines) -> Option<SourceEdit> {
+        let BetweenLines { from, to, iteration, is_certain } = lines;
+        if !is_certain || lines.is_within_line() {
+            return None;
+        }
+        // In other languages statements are other.
+        let call = kind.call(&from.file)?;
+        let text = (self.text)(&from.file)?;
+        let scan = Scan::of(&text)?;
+        let (at, beside) = BlankText::of(&text)?.between([index(from)?, index(to)?], *iteration)?;
+        let text = inserted(&scan, at, beside, &format!("{call};"))?;
+        let scope = EditScope::Kernels(to.clone());
+        Some(SourceEdit { file: from.file.clone(), line: at, removed: 0, text, scope })
     }
 
     /// Returns the insertion beside the statement of a line.
@@ -95,10 +170,7 @@ impl SourceCode<'_> {
         }
         let at = if side == Side::Before { first } else { last + 1 };
         let call = self.call(kind, &line.file)?;
-        let beside = [at.checked_sub(1), Some(at)].into_iter().flatten();
-        let is_there = beside.filter_map(|at| scan.line(at)).any(|own| own.trim() == call);
-        let indent = scan.indent(first);
-        (!is_there).then(|| (at, 0, format!("{indent}{call}{}", scan.line_break)))
+        Some((at, 0, inserted(&scan, at, first, &call)?))
     }
 
     /// Returns the change of the line of a barrier, which has to be a line by itself.
@@ -140,6 +212,13 @@ impl SourceCode<'_> {
             is_call(code).then(|| code.to_owned())
         })
     }
+}
+
+/// Returns the line of a call that is inserted in front of a line, indented like another one; `None` if it is there already.
+fn inserted(scan: &Scan<'_>, at: usize, like: usize, call: &str) -> Option<String> {
+    let beside = [at.checked_sub(1), Some(at)].into_iter().flatten();
+    let is_there = beside.filter_map(|at| scan.line(at)).any(|own| own.trim() == call);
+    (!is_there).then(|| format!("{}{call}{}", scan.indent(like), scan.line_break))
 }
 
 fn index(line: &SourceLine) -> Option<usize> {
@@ -198,8 +277,7 @@ mod tests {
             line,
             removed,
             text: text.to_owned(),
-            of: (SourceLine { file: String::new(), line: 0, column: 0 }, String::new()),
-            copies: 1,
+            scope: EditScope::Kernels(SourceLine { file: String::new(), line: 0, column: 0 }),
         };
         let (first, second) = (edit(1, 0, "x\n"), edit(2, 1, ""));
         assert_eq!(edited("a\nb\nc\nd\n", &[&first, &second]), "a\nx\nb\nd\n");

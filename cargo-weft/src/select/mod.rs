@@ -109,10 +109,7 @@ pub(crate) fn groups(selection: &Selection) -> Result<Vec<Group>, SelectError> {
         .flat_map(|workspace| workspace.workspace_members.clone())
         .collect();
     let outside = if is_whole { listed } else { Vec::new() };
-    let target = match &selection.build.target_dir {
-        Some(folder) => absolute(folder).map_err(SelectError::Folder)?,
-        None => own.target_directory.clone().into_std_path_buf(),
-    };
+    let target = target_of(selection, &own)?;
     let group = |workspace: &Metadata, packages: Vec<&Package>, features: Vec<String>| {
         let is_kept = |package: &&Package| !excluded.iter().any(|spec| spec.names(package));
         Group {
@@ -152,6 +149,19 @@ pub(crate) fn groups(selection: &Selection) -> Result<Vec<Group>, SelectError> {
         }
     }
     Ok(groups)
+}
+
+/// Returns the target directory of a selection.
+pub(crate) fn target(selection: &Selection) -> Result<PathBuf, SelectError> {
+    let manifest = selection.manifest.manifest_path.as_deref();
+    target_of(selection, &metadata(manifest, selection, Depth::Members)?)
+}
+
+fn target_of(selection: &Selection, workspace: &Metadata) -> Result<PathBuf, SelectError> {
+    match &selection.build.target_dir {
+        Some(folder) => absolute(folder).map_err(SelectError::Folder),
+        None => Ok(workspace.target_directory.clone().into_std_path_buf()),
+    }
 }
 
 /// Returns the members of a workspace that are named.

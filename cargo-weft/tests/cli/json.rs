@@ -22,6 +22,37 @@ fn lines(text: &str) -> Vec<Value> {
 }
 
 #[test]
+fn a_launch_shows_its_buffers() {
+    const COPY: &str = ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry copy(.param .u64 x, .param .u64 y, .param .u32 n)\n\
+                        {\n.reg .b32 %t, %v;\n.reg .b64 %x, %y, %o;\nld.param.u64 %x, [x];\nld.param.u64 %y, [y];\nmov.u32 %t, %tid.x;\n\
+                        mul.wide.u32 %o, %t, 4;\nadd.u64 %x, %x, %o;\nadd.u64 %y, %y, %o;\nld.global.u32 %v, [%x];\n\
+                        st.global.u32 [%y], %v;\nret;\n}\n";
+    let config = |y: &str, n: &str| {
+        format!(
+            "[[kernel]]\nname = 'copy'\nblock = 64\ngrid = 1\nbuffers = {{ a = {{ size = 1024, u32 = [7] }} }}\n\
+             args = {{ x = {{ in = 'a' }}, y = {y}, n = {n} }}\n"
+        )
+    };
+    let folder = Folder::new("json-buffers")
+        .with("copy.ptx", COPY)
+        .with("race.toml", config("{ in = 'a', offset = 4 }", "1"))
+        .with("clean.toml", config("{ in = 'a', offset = 256 }", "1"))
+        .with("wrong.toml", config("{ in = 'a' }", "{ in = 'a' }"));
+    let check =
+        |file: &str| folder.weft(&format!("check copy.ptx --config {file} --message-format json"));
+    let (race, clean) =
+        (lines(&check("race.toml").exits(100).out), lines(&check("clean.toml").exits(0).out));
+    let launch = &race[0]["launch"];
+    assert_eq!(launch["buffers"], json!({"a": {"bytes": 1024, "given": 4}}));
+    let within = |offset: u64| json!({"within": {"buffer": "a", "offset": offset}});
+    assert_eq!(launch["args"], json!({"0": within(0), "1": within(4), "2": 1}));
+    assert_eq!((&race[0]["verdict"], &clean[0]["verdict"]), (&json!("defect"), &json!("clean")));
+    let wrong = check("wrong.toml").exits(101);
+    let said = "argument 2 does not fit the parameter: it is a number of 4 bytes, not a pointer\nstated at wrong.toml:6:8";
+    assert!(wrong.err.contains(said), "{}", wrong.err);
+}
+
+#[test]
 fn a_line_for_each_kernel_and_a_summary() {
     let folder = Folder::new("json").with("clean.ptx", CLEAN).with("race.ptx", RACE);
     let run = folder

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{CLEAN, Folder, RACE};
+use crate::support::{CLEAN, Folder, RACE, Run};
 
 /// A kernel that reads what its neighbour wrote, with its source.
 const SHIFT: &str = "\
@@ -250,4 +250,123 @@ fn a_barrier_that_goes_leaves_the_source() {
         .exits(0)
         .says("1 barrier removed")
         .says("-    __syncthreads();\n");
+}
+
+/// Kernels whose place in the source the lines of the PTX do not tell, with their PTX; the source with the barriers that the
+/// repair inserts, and what nvcc makes of it.
+const PLACES: [&str; 2] = [
+    include_str!("../../../fixtures/repair/places.cu"),
+    include_str!("../../../fixtures/repair/places.ptx"),
+];
+const PLACED: [&str; 2] = [
+    include_str!("../../../fixtures/repair/placed.cu"),
+    include_str!("../../../fixtures/repair/placed.ptx"),
+];
+const BLOCKS: &str = "\
+[default]
+block = 128
+[[kernel]]
+name = 'nested'
+block = [32, 4]
+[[kernel]]
+name = 'halved'
+block = 256
+";
+
+fn places() -> Folder {
+    let [source, ptx] = PLACES;
+    let all = Folder::new("repair-places").with("places.ptx", ptx).with("places.cu", source);
+    all.with("weft.toml", BLOCKS)
+}
+
+/// The number of the only line of a kernel in `places.cu` that contains a text.
+fn line_of(kernel: &str, text: &str) -> usize {
+    let lines = || PLACES[0].lines().enumerate();
+    let is_head = |own: &&(usize, &str)| own.1.contains(&format!("void {kernel}("));
+    let (head, _) = lines().find(|own| is_head(&own)).expect("the kernel is there");
+    let (first, _) =
+        lines().skip(head).find(|own| own.1.contains(text)).expect("the line is there");
+    first + 1
+}
+
+#[test]
+fn a_barrier_is_between_the_lines_of_the_accesses() {
+    let folder = places();
+    let run = folder
+        .weft("repair places.ptx --config weft.toml --write --allow-dirty --message-format short")
+        .exits(102);
+    let between = |run: Run, (kernel, from, to): (&str, &str, &str)| {
+        let [from, to] = [from, to].map(|text| line_of(kernel, text));
+        run.says(&format!(
+            "places.cu:{from}:9: insert: insert `__syncthreads()` between line {from} and line {to} [places.ptx::{kernel}]"
+        ))
+    };
+    let run = [
+        ("histogram", "atomicAdd(&local", "atomicAdd(&out"),
+        ("filled", "slots[i] =", "out[i] ="),
+        ("nested", "slots[y][x] =", "sum +="),
+        ("unrolled", "slots[t + k", "sum +="),
+        ("predicated", "slots[t] =", "out[t] ="),
+    ]
+    .into_iter()
+    .fold(run, between);
+    let count = line_of("rounds", "atomicAdd(&local");
+    let (read, clear) = (count + 2, count + 3);
+    let sum = line_of("halved", "sums[t] +=");
+    run.says(&format!("between line {sum} and the same line of the next iteration"))
+        .says(&format!("between line {count} and line {read} [places.ptx::rounds]"))
+        .says(&format!("between line {clear} and line {count} of the next iteration"))
+        // The word that the compiler reads in front of a condition has no line.
+        .says("insert `bar.sync 0` before this instruction [places.ptx::hoisted_behind]");
+    let written = std::fs::read_to_string(folder.path().join("places.cu")).expect("it is there");
+    assert_eq!(written, PLACED[0]);
+}
+
+#[test]
+fn the_source_with_its_barriers_is_clean() {
+    let [source, ptx] = PLACED;
+    let folder = Folder::new("repair-placed").with("placed.ptx", ptx).with("placed.cu", source);
+    let folder = folder.with("weft.toml", BLOCKS);
+    let run = folder.weft("check placed.ptx --config weft.toml").exits(102);
+    run.says("weft: 14 clean, 0 defect, 1 open").says("open    placed.ptx::hoisted_behind");
+}
+
+#[test]
+fn a_line_that_is_elsewhere_is_not_told() {
+    let folder = places();
+    let [from, to] = ["atomicAdd(&local", "atomicAdd(&out"].map(|text| line_of("histogram", text));
+    let run = folder.weft("repair places.ptx --block 128 --kernel histogram").exits(0);
+    run.says(&format!("insert `__syncthreads()` between line {from} and line {to}"))
+        .says("in the PTX it is checked in front of this")
+        .says("outside of loops and conditions that contain only one of the two lines")
+        .says("+    __syncthreads();\n     for (int b = threadIdx.x; b < BINS; b += blockDim.x)\n         atomicAdd");
+    let run = folder.weft("repair places.ptx --block 128 --kernel histogram --message-format json");
+    let json: Value = serde_json::from_str(run.out.lines().next().expect("a line")).expect("JSON");
+    let sites = json["changes"][0]["sites"].as_array().expect("there are sites");
+    let lines: Vec<&Value> = sites.iter().map(|site| &site["line"]).collect();
+    assert_eq!(lines, [&Value::Null, &json!(from), &json!(to)], "{json}");
+    let help = |kernel: &str, text: &str| {
+        let run = folder.weft_with(&["check", "places.ptx", "--block=128", "--kernel", kernel]);
+        run.exits(100).says(&format!("help: in the PTX, `__syncthreads()` {text} makes"));
+    };
+    let [fill, read] = ["slots[i] =", "out[i] ="].map(|text| line_of("filled", text));
+    help("filled", &format!("between places.cu:{fill} and places.cu:{read}"));
+    help("within", &format!("after places.cu:{}:9", line_of("within", "slots[t] =")));
+    help("carried", &format!("after places.cu:{}:9", line_of("carried", "sum +=")));
+}
+
+#[test]
+fn a_function_with_further_copies_stays() {
+    let folder = places();
+    let help = line_of("inlined_twice", "in[t + 128]");
+    folder
+        .weft("repair places.ptx --block 128 --kernel inlined_twice")
+        .exits(0)
+        .says(&format!("between line {help} and line {}", help + 1))
+        .says("+    __syncthreads();\n     out[t + 128] = opposite(slots, t);");
+    // The one store is that of the function, which another kernel calls too.
+    folder
+        .weft("repair places.ptx --block 128 --kernel inlined$")
+        .exits(0)
+        .says("+    __syncthreads();\n     out[t] = opposite(slots, t);");
 }

@@ -94,8 +94,41 @@ fn headers_of_fixtures_fit_the_schema() {
 
 /// Returns configurations with one mistake each, which a schema can see.
 fn wrong() -> Vec<String> {
-    let kernel = |line: &str| format!("[[kernel]]\nname = 'k'\n{line}\n");
-    let default = |line: &str| format!("[default]\n{line}\n");
+    let mut all = wrong_buffers();
+    all.extend(wrong_elsewhere());
+    all
+}
+
+fn kernel(line: &str) -> String {
+    format!("[[kernel]]\nname = 'k'\n{line}\n")
+}
+
+fn default(line: &str) -> String {
+    format!("[default]\n{line}\n")
+}
+
+fn wrong_buffers() -> Vec<String> {
+    vec![
+        kernel("args = { 1 = { offset = 4 } }"),
+        kernel("args = { 1 = { in = 1 } }"),
+        kernel("args = { 1 = { in = 'a', offset = -1 } }"),
+        kernel("args = { 1 = { in = 'a', u8 = [1] } }"),
+        kernel("args = { 1 = { 0 = { in = 'a', at = 1 } } }"),
+        default("buffers = { a = {} }"),
+        kernel("buffers = { a = 1 }"),
+        kernel("buffers = { 'a b' = {} }"),
+        kernel("buffers = { a = { size = -1 } }"),
+        kernel("buffers = { a = { size = '1 GB' } }"),
+        kernel("buffers = { a = { bytes = 1 } }"),
+        kernel("buffers = { a = { u8 = [256] } }"),
+        kernel("buffers = { a = { 4 = 1 } }"),
+        kernel("buffers = { a = { 04 = { u8 = [1] } } }"),
+        kernel("buffers = { a = { 4 = { u8 = [1], u16 = [1] } } }"),
+        kernel("buffers = { a = { 8 = { offset = 1 } } }"),
+    ]
+}
+
+fn wrong_elsewhere() -> Vec<String> {
     vec![
         "blok = 1".to_owned(),
         "ptx = 'a'".to_owned(),
@@ -136,22 +169,6 @@ fn wrong() -> Vec<String> {
         kernel("args = { 1 = { 08 = 1 } }"),
         kernel("args = { 1 = {} }"),
         kernel("args = { 1 = { u9 = [1] } }"),
-        kernel("args = { 1 = { offset = 4 } }"),
-        kernel("args = { 1 = { in = 1 } }"),
-        kernel("args = { 1 = { in = 'a', offset = -1 } }"),
-        kernel("args = { 1 = { in = 'a', u8 = [1] } }"),
-        kernel("args = { 1 = { 0 = { in = 'a', at = 1 } } }"),
-        default("buffers = { a = {} }"),
-        kernel("buffers = { a = 1 }"),
-        kernel("buffers = { 'a b' = {} }"),
-        kernel("buffers = { a = { size = -1 } }"),
-        kernel("buffers = { a = { size = '1 GB' } }"),
-        kernel("buffers = { a = { bytes = 1 } }"),
-        kernel("buffers = { a = { u8 = [256] } }"),
-        kernel("buffers = { a = { 4 = 1 } }"),
-        kernel("buffers = { a = { 04 = { u8 = [1] } } }"),
-        kernel("buffers = { a = { 4 = { u8 = [1], u16 = [1] } } }"),
-        kernel("buffers = { a = { 8 = { offset = 1 } } }"),
         kernel("requires = 'n > 1'"),
         kernel("skip = ' '"),
         kernel("allow = [{ code = 'x', reason = 'r' }]"),

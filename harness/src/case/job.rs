@@ -12,7 +12,7 @@ use weft_core::ptx::{Function, Module};
 use weft_core::{BlockSource, ChartError, ChartedKernel, CheckError, KnownBlock};
 
 use super::guard::guarded;
-use super::{Checker, Outcome};
+use super::{Checker, Outcome, RecordNote};
 use crate::config::{Allow, ConfigPlace};
 use crate::discover::PtxFile;
 use crate::name::KernelName;
@@ -47,6 +47,8 @@ pub struct Job {
     pub ended: Vec<Allow>,
     /// The reason for which the launch is not checked; `None`: it is.
     pub skip: Option<String>,
+    /// What the record says that the launch comes from; `None`: the launch is not recorded.
+    pub recorded: Option<RecordNote>,
     pub(super) checker: Checker,
     pub(super) unread: Option<JobError>,
     pub(super) outcome: OnceLock<Outcome>,

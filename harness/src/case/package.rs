@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use super::PlanError;
+use super::{PackageRecords, PlanError};
 use crate::config::{Config, ConfigError, Problem};
 use crate::discover::{self, DiscoverError, PtxFile};
 
@@ -21,6 +21,8 @@ pub struct Package {
     pub config: Config,
     /// The PTX files.
     pub files: Vec<PtxFile>,
+    /// The launches that a program was recorded to make.
+    pub records: PackageRecords,
     /// The day, in UTC, for which it is decided which `allow` entries have ended.
     pub today: Date,
 }
@@ -28,11 +30,12 @@ pub struct Package {
 impl Package {
     /// Makes a package of its parts, for today.
     pub fn new(name: &str, dir: PathBuf, config: Config, files: Vec<PtxFile>) -> Self {
-        Self { name: name.to_owned(), dir, config, files, today: today() }
+        let (name, records) = (name.to_owned(), PackageRecords::default());
+        Self { name, dir, config, files, records, today: today() }
     }
 
     /// Opens the package in `dir` with the PTX files that its configuration names and those that its build script left
-    /// in `out_dirs`.
+    /// in `out_dirs`, and with the record of launches that it keeps in [`Record::SAVED`](crate::record::Record::SAVED).
     pub fn open<'d>(
         name: &str,
         dir: &Path,
@@ -54,7 +57,10 @@ impl Package {
         };
         let mut files = named(dir, &config)?;
         files.extend(out_dirs.into_iter().flat_map(discover::in_dir));
-        Ok(Self::new(name, dir.to_path_buf(), config, discover::unique(files)))
+        let records = PackageRecords::saved(dir)?;
+        files.extend(records.strangers(&files));
+        let package = Self::new(name, dir.to_path_buf(), config, discover::unique(files));
+        Ok(Self { records, ..package })
     }
 }
 

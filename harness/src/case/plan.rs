@@ -1,16 +1,17 @@
 //! Turns a package into jobs. Everything that would silently leave a kernel unchecked is an error.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
 use weft_core::launch::Launch;
 use weft_core::ptx::{self, Function, Module, Position, ReadError};
 
 use super::guard::guarded;
-use super::{Checker, Job, JobError, Package};
+use super::{Checker, Job, JobError, LaunchSource, Package, recorded};
 use crate::config::{ConfigError, DeadEntry, NamedLaunch};
 use crate::discover::{DiscoverError, PtxFile};
 use crate::name::KernelName;
+use crate::record::{RecordError, module_name};
 use crate::render::Sources;
 use crate::signature::{ParameterNames, Signatures};
 
@@ -26,6 +27,9 @@ pub enum PlanError {
     /// The PTX files cannot be gathered.
     #[error(transparent)]
     Discover(#[from] DiscoverError),
+    /// The record of launches cannot be read.
+    #[error(transparent)]
+    Record(#[from] RecordError),
     /// There is no PTX.
     #[error(
         "package `{package}` has no PTX: its build script left none in OUT_DIR, and its configuration names none; \
@@ -62,6 +66,10 @@ pub fn plan_with(package: &Package, checker: &Checker) -> Result<Vec<Job>, PlanE
         return Err(PlanError::NoPtx { package: package.name.clone() });
     }
     let (mut jobs, mut names) = (Vec::new(), Vec::new());
+    let present = match &package.records.records[..] {
+        [] => BTreeSet::new(),
+        _ => recorded::names(&package.files).collect(),
+    };
     let of_package = (!package.name.is_empty()).then(|| Sources::of_package(&package.dir));
     for file in distinct(&package.files) {
         match read(&file) {
@@ -71,13 +79,14 @@ pub fn plan_with(package: &Package, checker: &Checker) -> Result<Vec<Job>, PlanE
                     None => Signatures::of(&module, &Sources::around(&file.path, &package.dir)),
                 };
                 let named = parameters(&module, &kernels, &signatures);
-                jobs.extend(of_file(package, &Arc::new(file), module, &named, checker)?);
+                let file = Arc::new(file);
+                jobs.extend(of_file(package, (&file, &present), module, &named, checker)?);
                 names.extend(kernels);
             }
             Err(error) => jobs.push(unread(package, file, error)),
         }
     }
-    if jobs.is_empty() {
+    if jobs.is_empty() && package.records.source != LaunchSource::Recorded {
         let files =
             package.files.iter().map(|file| file.display.as_str()).collect::<Vec<_>>().join(", ");
         return Err(PlanError::NoKernels { package: package.name.clone(), files });
@@ -165,11 +174,13 @@ fn parameters(
 
 fn of_file(
     package: &Package,
-    file: &Arc<PtxFile>,
+    (file, present): (&Arc<PtxFile>, &BTreeSet<String>),
     module: Module,
     kernels: &[(KernelName, ParameterNames)],
     checker: &Checker,
 ) -> Result<Vec<Job>, ConfigError> {
+    let has_records = !package.records.records.is_empty();
+    let text = if has_records { module_name(&file.text) } else { String::new() };
     let module = Arc::new(module);
     let mut jobs = Vec::new();
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
@@ -179,9 +190,10 @@ fn of_file(
     for (kernel, names) in kernels {
         let is_alone = counts.get(kernel.short.as_str()) == Some(&1);
         let title = if is_alone { &kernel.short } else { &kernel.mangled };
-        for NamedLaunch { label, mut launch, mut allow, skip, places, has_default_block } in
-            package.config.launches(kernel, names)?
-        {
+        let stated = package.config.launches(kernel, names)?;
+        let of_kernel = (&*module, &kernel.mangled[..]);
+        for (own, recorded) in package.records.over(stated, of_kernel, &text, present) {
+            let NamedLaunch { label, mut launch, mut allow, skip, places, has_default_block } = own;
             allow.extend(package.config.baseline.of(&file.display, kernel, label.as_deref()));
             // Checking goes on after findings: that an `allow` accepts those of the first ctas says nothing about the
             // later ctas.
@@ -201,6 +213,7 @@ fn of_file(
                 allow,
                 ended,
                 skip,
+                recorded,
                 checker: checker.clone(),
                 unread: None,
                 outcome: OnceLock::new(),
@@ -225,6 +238,7 @@ fn unread(package: &Package, file: PtxFile, error: JobError) -> Job {
         allow: Vec::new(),
         ended: Vec::new(),
         skip: None,
+        recorded: None,
         checker: Checker::default(),
         unread: Some(error),
         outcome: OnceLock::new(),

@@ -1,14 +1,13 @@
 //! The barriers with which a racing kernel is clean, as the help of its first finding: a reader who knows them need not read
-//! the other findings. They are checked in the PTX. Where the compiler moved or merged instructions, their place in the source
-//! is another one.
+//! the other findings. They are checked in the PTX; their place in the source is that beside an access, or between two.
 
 use weft_core::finding::{Class, Code, Finding, Report, Site, Verdict};
 use weft_core::launch::{Dimensions, Launch, Limit};
-use weft_core::repair::{Action, Aim, Change, Costs, Mend, RepairOutcome};
+use weft_core::repair::{Action, Aim, Change, Costs, Mend, RepairOutcome, SourcePlace};
 
 use super::repair::repaired_with;
 use super::{Job, Surroundings};
-use crate::render::short;
+use crate::render::{escape, short};
 
 /// The most placements of barriers that are checked: most kernels lack one barrier, which two or three checks find.
 const CHECKS: usize = 24;
@@ -67,8 +66,12 @@ fn sentence(job: &Job, mend: &Mend, launches: usize) -> Option<String> {
     let context = surroundings.context(false);
     let part = |change: &Change| match change.action {
         Action::Insert(kind, side) if !change.is_skipped && !is_within_line(change) => {
-            let place = short::place(context, &change.site);
-            Some(format!("{} {} {place}", kind.name(&change.site), side.name()))
+            let place = match &change.place {
+                SourcePlace::Between(lines) => lines
+                    .words(|line| format!("{}:{}", escape(&context.path(&line.file)), line.line)),
+                _ => format!("{} {}", side.name(), short::place(context, &change.site)),
+            };
+            Some(format!("{} {place}", change.barrier_name(kind)))
         }
         _ => None,
     };
@@ -86,6 +89,9 @@ fn sentence(job: &Job, mend: &Mend, launches: usize) -> Option<String> {
 /// Whether both accesses that the barrier separates are in the line that it would stand beside.
 fn is_within_line(change: &Change) -> bool {
     let line = |site: &Site| site.source.first().map(|line| (line.file.clone(), line.line));
+    if let SourcePlace::Between(lines) = &change.place {
+        return lines.is_within_line();
+    }
     let own = line(&change.site);
     let is_there = |race: &Finding| race.sites.iter().all(|site| line(site) == own);
     own.is_some() && change.separates.iter().any(is_there)

@@ -173,7 +173,7 @@ impl Settings {
                 }
             }
         }
-        self.resolved(args, names.source.clone())
+        self.resolved(&args, names.source.clone())
     }
 
     /// Returns the launch of a kernel of which only the PTX is known.
@@ -182,14 +182,14 @@ impl Settings {
     /// An argument that is stated by name, a pointer that leads into no buffer, or a buffer into which nothing points.
     pub fn launch_by_position(&self) -> Result<Launch, ConfigError> {
         let args = self.args.resolved(&ParameterNames::default())?;
-        let launch = self.resolved(args, Vec::new())?;
+        let launch = self.resolved(&args, Vec::new())?;
         buffers::are_used([(&self.buffers, &launch)].into_iter())?;
         Ok(launch)
     }
 
     fn resolved(
         &self,
-        placed: BTreeMap<usize, PlacedArg>,
+        placed: &BTreeMap<usize, PlacedArg>,
         names: Vec<String>,
     ) -> Result<Launch, ConfigError> {
         let args = placed.iter().map(|(position, (arg, _))| (*position, arg.clone())).collect();

@@ -67,9 +67,17 @@ fn later_tables_replace_buffers_one_by_one() {
     assert_eq!(all[1].launch.args[&0], Arg::Within(within("b", 8)));
 }
 
+/// Asserts that each text is refused with an error that begins as it should.
+fn assert_errors(cases: &[(&str, &str)]) {
+    for (text, expected) in cases {
+        let found = launches(text).unwrap_err().to_string();
+        assert!(found.starts_with(expected), "{text:?} gives {found:?} instead of {expected:?}");
+    }
+}
+
 #[test]
-fn errors_in_buffers_name_the_place_and_what_to_write() {
-    let cases = [
+fn buffers_that_cannot_be_are_errors_that_name_the_place_and_what_to_write() {
+    assert_errors(&[
         (
             "args = { 0 = { in = \"a\" } }",
             "weft.toml:3:10: there is no buffer `a` in `buffers`; the launch states none",
@@ -114,6 +122,12 @@ fn errors_in_buffers_name_the_place_and_what_to_write() {
             "buffers = { a = {} }\n[[kernel.launch]]\nlabel = \"l\"",
             "weft.toml:3:13: nothing points into buffer `a`",
         ),
+    ]);
+}
+
+#[test]
+fn errors_in_the_tables_of_buffers_name_the_place_and_what_to_write() {
+    assert_errors(&[
         ("buffers = { a = 8 }", "weft.toml:3:17: `buffers.a` takes a table such as `{ size = 4096"),
         (
             "buffers = { a = { sise = 8 } }",
@@ -129,9 +143,5 @@ fn errors_in_buffers_name_the_place_and_what_to_write() {
             "weft.toml:3:26: unknown key `ofset`; did you mean `offset`? the keys here are `in`, `offset`",
         ),
         ("args = { 0 = { offset = 8 } }", "weft.toml:3:14: `args.0` takes a number, `\"buffer\"`"),
-    ];
-    for (text, expected) in cases {
-        let found = launches(text).unwrap_err().to_string();
-        assert!(found.starts_with(expected), "{text:?} gives {found:?} instead of {expected:?}");
-    }
+    ]);
 }

@@ -4,4 +4,5 @@ mod buffers;
 mod cases;
 mod config;
 mod memory;
+mod record;
 mod signature;

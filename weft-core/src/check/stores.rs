@@ -58,5 +58,7 @@ mod tests {
         let call = "ld.param.u64 %rd1, [a];\n{\n.param .b64 q;\nst.param.b64 [q], %rd1;\n\
                     call.uni away, (q);\n}\n";
         assert_eq!(written(call), None);
+        let copied = "ld.param.u64 %rd1, [a];\nst.bulk.weak [%rd1], 8, 0;\n";
+        assert_eq!(written(copied), None);
     }
 }

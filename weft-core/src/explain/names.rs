@@ -396,10 +396,9 @@ impl Names<'_> {
                 let contents = setting::contents(self.program, position);
                 let setting = self.setting(position, &contents);
                 let help = format!("give them in weft.toml: `{setting}`");
-                let of = match self.program.is_stated(position) {
-                    true => self.param(position),
-                    false => format!("the buffer behind {}", self.param(position)),
-                };
+                let name = self.param(position);
+                let is_stated = self.program.is_stated(position);
+                let of = if is_stated { name } else { format!("the buffer behind {name}") };
                 (format!("the contents of {of}"), Some(help))
             }
             Some(Origin::Symbol(at)) => {

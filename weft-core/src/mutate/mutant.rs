@@ -127,6 +127,7 @@ impl Mutant {
             change: self.change.name(),
             message: format!("{}: the kernel is still clean for this launch", self.claim()),
             sites: vec![self.site.clone()],
+            line: None,
             notes,
             replacement: self.replacement.clone(),
         }

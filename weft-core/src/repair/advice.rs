@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::kind::BarrierKind;
 use super::outcome::{Action, Change, Side};
+use super::source_place::{BetweenLines, IterationPlace, SourcePlace};
 use crate::finding::{Advice, Site};
 
 impl BarrierKind {
@@ -18,7 +19,12 @@ impl BarrierKind {
 
     /// Returns the barrier in words: as the source of `site` calls it, else as PTX.
     pub fn name(self, site: &Site) -> String {
-        let call = site.source.first().and_then(|line| self.call(&line.file));
+        self.name_in(site.source.first().map(|line| line.file.as_str()))
+    }
+
+    /// The same for a file; `None`: in PTX.
+    fn name_in(self, file: Option<&str>) -> String {
+        let call = file.and_then(|file| self.call(file));
         format!("`{}`", call.unwrap_or_else(|| self.ptx().trim_end_matches(';')))
     }
 }
@@ -28,31 +34,64 @@ impl Change {
     pub fn advice(&self) -> Advice {
         let (change, message, label, replacement) = self.words();
         let mut sites = vec![Site { label: label.to_owned(), ..self.site.clone() }];
-        sites.extend(self.separates.first().into_iter().flat_map(|race| race.sites.clone()));
-        Advice { change, message, sites, notes: self.notes(), replacement: replacement.to_owned() }
+        let race = self.separates.first().into_iter().flat_map(|race| race.sites.clone());
+        sites.extend(race.map(|site| self.in_place(site)));
+        let line = match &self.place {
+            SourcePlace::Between(lines) => Some(lines.from.clone()),
+            _ => None,
+        };
+        let (notes, replacement) = (self.notes(), replacement.to_owned());
+        Advice { change, message, sites, line, notes, replacement }
+    }
+
+    /// Returns an access with its lines from the first one on that is named as an end of the place.
+    fn in_place(&self, mut site: Site) -> Site {
+        if let SourcePlace::Between(BetweenLines { from, to, .. }) = &self.place {
+            let named = site.source.iter().position(|line| line == from || line == to);
+            site.source.drain(..named.unwrap_or(0));
+        }
+        site
+    }
+
+    /// Returns the barrier of an insertion in words: as the source at its place calls it, else as PTX.
+    pub fn barrier_name(&self, kind: BarrierKind) -> String {
+        match &self.place {
+            SourcePlace::Between(lines) => kind.name_in(Some(&lines.from.file)),
+            _ => kind.name(&self.site),
+        }
     }
 
     fn words(&self) -> (&'static str, String, &'static str, &'static str) {
         let what = if self.site.source.is_empty() { "instruction" } else { "line" };
-        match self.action {
-            Action::Insert(kind, Side::After) => {
-                let message = format!("insert {} after this {what}", kind.name(&self.site));
-                ("insert", message, "insert it behind this", kind.ptx())
+        match (self.action, &self.place) {
+            (Action::Insert(kind, side), SourcePlace::Between(lines)) => {
+                let place = lines.words(|line| format!("line {}", line.line));
+                let message = format!("insert {} {place}", self.barrier_name(kind));
+                let label = match side {
+                    Side::After => "in the PTX it is checked behind this",
+                    Side::Before => "in the PTX it is checked in front of this",
+                };
+                ("insert", message, label, kind.ptx())
             }
-            Action::Insert(kind, Side::Before) => {
-                let message = format!("insert {} before this {what}", kind.name(&self.site));
-                ("insert", message, "insert it in front of this", kind.ptx())
+            (Action::Insert(kind, side), _) => {
+                let message =
+                    format!("insert {} {} this {what}", self.barrier_name(kind), side.name());
+                let label = match side {
+                    Side::After => "insert it behind this",
+                    Side::Before => "insert it in front of this",
+                };
+                ("insert", message, label, kind.ptx())
             }
-            Action::Replace(kind) => {
+            (Action::Replace(kind), _) => {
                 let message = format!("{} is enough here", kind.name(&self.site));
                 ("replace", message, "replace this", kind.ptx())
             }
-            Action::Remove => ("remove", "remove this barrier".to_owned(), "remove this", ""),
+            (Action::Remove, _) => ("remove", "remove this barrier".to_owned(), "remove this", ""),
         }
     }
 
     fn notes(&self) -> Vec<String> {
-        let mut notes = Vec::new();
+        let mut notes = self.notes_of_place();
         let first = self.separates.first();
         let own = self.site.source.first().map(|line| line.line);
         if let Some(line) = first.and_then(|race| common_line(&race.sites))
@@ -83,6 +122,34 @@ impl Change {
             );
         }
         notes
+    }
+}
+
+impl Change {
+    fn notes_of_place(&self) -> Vec<String> {
+        let note = match &self.place {
+            SourcePlace::Between(lines) if lines.is_within_line() => {
+                let line = lines.from.line;
+                format!("both accesses are in line {line}: split the statement between them")
+            }
+            SourcePlace::Between(lines) => {
+                let only = "loops and conditions that contain only one of the two lines";
+                match lines.iteration {
+                    None => format!("the place is outside of {only}"),
+                    Some(IterationPlace::Start) => {
+                        format!("the place is in the loop around both, in front of them, outside of {only}")
+                    }
+                    Some(IterationPlace::End) => {
+                        format!("the place is in the loop around both, behind them, outside of {only}")
+                    }
+                }
+            }
+            SourcePlace::Doubtful => "the place in the source is in doubt: the instruction has a line, but the compiler might \
+                                      have moved it there from elsewhere"
+                .to_owned(),
+            SourcePlace::Beside | SourcePlace::Unstated => return Vec::new(),
+        };
+        vec![note]
     }
 }
 

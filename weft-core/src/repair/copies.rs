@@ -16,7 +16,11 @@ use crate::ptx::{Module, Span};
 /// instantiated. What stands beside a `bar.sync 0` that every thread runs at most once is not counted, since a second barrier
 /// there changes nothing; the barrier itself is. Kernels that do not link are left out.
 #[derive(Clone, Debug, Default)]
-pub struct SourceCopies(BTreeMap<(SourceLine, String), BTreeSet<Span>>);
+pub struct SourceCopies {
+    instructions: BTreeMap<(SourceLine, String), BTreeSet<Span>>,
+    /// By file and line, the kernels with such a line of their own.
+    kernels: BTreeMap<(String, u32), BTreeSet<Span>>,
+}
 
 impl SourceCopies {
     /// Counts the instructions of all kernels of a module.
@@ -24,11 +28,20 @@ impl SourceCopies {
         let mut found = Self::default();
         for kernel in module.kernels() {
             let Ok(program) = flow::build(module, kernel) else { continue };
+            for place in &program.places {
+                if let Some(own) = site_at(module, Role::Here, place, String::new()).source.pop() {
+                    found.kernels.entry((own.file, own.line)).or_default().insert(kernel.name);
+                }
+            }
             let apart = apart_from_barriers(&program);
             for place in program.places.iter().filter(|place| apart.contains(&place.span)) {
                 let word = first_word(module.mnemonic_in(place.span));
                 for line in site_at(module, Role::Here, place, String::new()).source {
-                    found.0.entry((line, word.to_owned())).or_default().insert(place.span);
+                    found
+                        .instructions
+                        .entry((line, word.to_owned()))
+                        .or_default()
+                        .insert(place.span);
                 }
             }
         }
@@ -39,7 +52,12 @@ impl SourceCopies {
     /// access might be of other state spaces.
     pub fn count(&self, line: &SourceLine, mnemonic: &str) -> usize {
         let key = (line.clone(), first_word(mnemonic).to_owned());
-        self.0.get(&key).map_or(0, BTreeSet::len)
+        self.instructions.get(&key).map_or(0, BTreeSet::len)
+    }
+
+    /// Returns the number of kernels whose own body has a line: several are instances of a template.
+    pub fn kernels(&self, line: &SourceLine) -> usize {
+        self.kernels.get(&(line.file.clone(), line.line)).map_or(0, BTreeSet::len)
     }
 }
 

@@ -24,6 +24,22 @@ pub(super) struct Cuts {
     loops: Vec<Box<[BlockId]>>,
 }
 
+/// How a barrier at a point lies on the paths between two accesses `a` and `b`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "each holds or not whatever the others are")]
+pub(super) struct Passage {
+    /// From `a` over the point to `b`, in one iteration of the loops around them.
+    pub(super) is_forward: bool,
+    /// From `b` over the point to `a`, likewise.
+    pub(super) is_backward: bool,
+    /// All three are in a loop.
+    pub(super) is_around: bool,
+    /// The point is in a loop that is not around both accesses.
+    pub(super) is_inner: bool,
+    /// Both accesses lead to the point, in one iteration.
+    pub(super) is_last: bool,
+}
+
 /// A set of blocks, one bit for each block of the program: there is one such set for each block.
 struct BlockSet(Vec<u64>);
 
@@ -106,6 +122,39 @@ impl Cuts {
         guesses
     }
 
+    /// Returns how a point lies between two accesses.
+    pub(super) fn passage(&self, a: Span, point: PointId, b: Span) -> Passage {
+        let (a, b) = (self.occurrences(a), self.occurrences(b));
+        let of_point = self.points.get(&point).map_or(&[][..], Vec::as_slice);
+        let leads = |from: &(BlockId, Pc), to: &(BlockId, Pc)| Self::leads(&self.ahead, *from, *to);
+        let is_between = |from, to| of_point.iter().any(|point| between(from, point, to, leads));
+        let precedes = |access: &[(BlockId, Pc)]| {
+            access.iter().any(|access| of_point.iter().any(|point| leads(access, point)))
+        };
+        let (common, own) = (self.common_loops(a, b), self.loops_around(of_point));
+        Passage {
+            is_forward: is_between(a, b),
+            is_backward: is_between(b, a),
+            is_around: !common.is_disjoint(&own),
+            is_inner: !own.is_subset(&common),
+            is_last: precedes(a) && precedes(b),
+        }
+    }
+
+    /// Returns the headers of the loops around a point.
+    pub(super) fn loops_of(&self, point: PointId) -> BTreeSet<BlockId> {
+        self.loops_around(self.points.get(&point).map_or(&[], Vec::as_slice))
+    }
+
+    /// Whether an instruction is in a loop besides some.
+    pub(super) fn is_in_further_loop(&self, span: Span, loops: &BTreeSet<BlockId>) -> bool {
+        !self.loops_around(self.occurrences(span)).is_subset(loops)
+    }
+
+    fn loops_around(&self, places: &[(BlockId, Pc)]) -> BTreeSet<BlockId> {
+        places.iter().flat_map(|(block, _)| self.loops[block.index()].iter().copied()).collect()
+    }
+
     fn occurrences(&self, access: Span) -> &[(BlockId, Pc)] {
         self.accesses.get(&access).map_or(&[], Vec::as_slice)
     }
@@ -116,10 +165,7 @@ impl Cuts {
     }
 
     fn common_loops(&self, a: &[(BlockId, Pc)], b: &[(BlockId, Pc)]) -> BTreeSet<BlockId> {
-        let around = |places: &[(BlockId, Pc)]| -> BTreeSet<BlockId> {
-            places.iter().flat_map(|(block, _)| self.loops[block.index()].iter().copied()).collect()
-        };
-        around(a).intersection(&around(b)).copied().collect()
+        self.loops_around(a).intersection(&self.loops_around(b)).copied().collect()
     }
 
     fn leads(reached: &[BlockSet], from: (BlockId, Pc), to: (BlockId, Pc)) -> bool {

@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::kind::BarrierKind;
+use super::locate::{LocatedInsertion, located};
 use super::outcome::{Action, Change, Mend, RepairOutcome, Side};
 use super::patch::{BarrierPlacement, edits};
-use super::placement_report::PlacementReport;
+use super::placement_report::{PlacementReport, RacingPair};
 use super::points::{Anchor, PointId};
 use super::space::PlacementSpace;
-use crate::finding::Finding;
 
 /// What is known about a placement.
 pub(super) struct Optimality<'t> {
@@ -35,18 +35,8 @@ pub(super) fn mend(
     }
     let points = space.leaders();
     let change = |point: PointId| {
-        let own = space.points[point.0];
-        let action = action(own.anchor, placement.get(&point).copied())?;
-        let separates = match action {
-            Action::Remove => Vec::new(),
-            _ => separated(space, point, bare),
-        };
-        let is_skipped = space.members(point).any(|member| skipped.contains(&member));
-        let copies = space.members(point).count();
-        let line = space.line(point).cloned();
-        let (site, right) =
-            (space.site(own.anchor.span()), own.right.map(|right| space.site(right)));
-        Some(Change { action, site, line, copies, right, is_skipped, separates })
+        let action = action(space.points[point.0].anchor, placement.get(&point).copied())?;
+        Some(change(space, point, action, (bare, skipped)))
     };
     RepairOutcome::Mended(Mend {
         changes: points.filter_map(change).collect(),
@@ -59,6 +49,29 @@ pub(super) fn mend(
             .collect(),
         assumptions: report.assumptions.clone(),
     })
+}
+
+/// Returns a change at the points of a leader.
+fn change(
+    space: &PlacementSpace<'_>,
+    point: PointId,
+    action: Action,
+    (bare, skipped): (&PlacementReport, &BTreeSet<PointId>),
+) -> Change {
+    let is_skipped = space.members(point).any(|member| skipped.contains(&member));
+    let copies = space.members(point).count();
+    let line = space.line(point).cloned();
+    let races = separated(space, point, bare);
+    let findings = || races.iter().map(|race| race.finding.clone()).collect();
+    let Action::Insert(kind, _) = action else {
+        let site = space.site(space.points[point.0].anchor.span());
+        let separates = if action == Action::Remove { Vec::new() } else { findings() };
+        return Change { is_skipped, separates, ..Change::of_barrier(action, site, line, copies) };
+    };
+    let LocatedInsertion { site, side, place, right, between } = located(space, point, &races);
+    let line = site.source.first().filter(|line| space.is_source(line)).cloned();
+    let (action, separates) = (Action::Insert(kind, side), findings());
+    Change { action, site, place, line, copies, right, between, is_skipped, separates }
 }
 
 /// Returns what has to be done at a point so that it has this barrier.
@@ -74,15 +87,19 @@ fn action(anchor: Anchor, kind: Option<BarrierKind>) -> Option<Action> {
 }
 
 /// Returns the races that a barrier at a point might separate, those with the fewest other such points first.
-fn separated(space: &PlacementSpace<'_>, point: PointId, bare: &PlacementReport) -> Vec<Finding> {
-    let mut found: Vec<(usize, &Finding)> = bare
+fn separated<'t>(
+    space: &PlacementSpace<'_>,
+    point: PointId,
+    bare: &'t PlacementReport,
+) -> Vec<&'t RacingPair> {
+    let mut found: Vec<(usize, &RacingPair)> = bare
         .pairs
         .iter()
         .filter_map(|pair| {
             let cut = space.cut(pair);
-            cut.contains(&point).then_some((cut.len(), &pair.finding))
+            cut.contains(&point).then_some((cut.len(), pair))
         })
         .collect();
     found.sort_by_key(|(others, _)| *others);
-    found.into_iter().map(|(_, finding)| finding.clone()).collect()
+    found.into_iter().map(|(_, pair)| pair).collect()
 }

@@ -6,6 +6,9 @@
 //! placement has at least one. The cheapest placement with a barrier in every such set is found by a SAT solver
 //! (`hitting`) and checked (`placement_report`); what still races gives further sets (`search`).
 //!
+//! A clean placement is in the PTX. Its places in the source follow from the lines of the accesses that it separates
+//! (`locate`).
+//!
 //! The cost is the least if a barrier more never adds a race, which holds of barriers that all threads of a cta reach.
 //! Points whose barrier the check finds fault with are left out.
 
@@ -14,8 +17,10 @@ mod copies;
 mod costs;
 mod cuts;
 mod existing;
+mod frames;
 mod hitting;
 mod kind;
+mod locate;
 mod mend;
 mod moves;
 mod outcome;
@@ -24,6 +29,7 @@ mod placement_report;
 mod points;
 mod request;
 mod search;
+mod source_place;
 mod space;
 
 pub use copies::SourceCopies;
@@ -34,3 +40,4 @@ pub use outcome::{Action, Change, KernelRepair, Mend, Obstacle, RepairOutcome, S
 pub use patch::{Edit, edited};
 pub use request::{Aim, RepairCheck, RepairRequest, Uniformity};
 pub use search::{cost, repair};
+pub use source_place::{BetweenLines, IterationPlace, SourcePlace};

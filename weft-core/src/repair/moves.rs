@@ -106,8 +106,7 @@ impl<'r, 'm, 'o, 'c, E> Removals<'r, 'm, 'o, 'c, E> {
             self.changes.extend(places.map(|place| {
                 let site = site_at(module, Role::Here, place, String::new());
                 let line = site.source.iter().find(|line| is_source(&line.file)).cloned();
-                let (action, right, separates) = (Action::Remove, None, Vec::new());
-                Change { action, site, line, copies: 1, right, is_skipped: false, separates }
+                Change::of_barrier(Action::Remove, site, line, 1)
             }));
         }
         Ok(is_clean)

@@ -3,6 +3,7 @@
 use super::costs::Cost;
 use super::kind::BarrierKind;
 use super::patch::Edit;
+use super::source_place::{BetweenLines, SourcePlace};
 use crate::finding::{Assumption, Finding, Site, SourceLine};
 
 /// The outcome of a repair, and what it took.
@@ -52,19 +53,40 @@ pub struct Mend {
 pub struct Change {
     /// The change.
     pub action: Action,
-    /// The instruction that is removed or replaced; of an insertion, the instruction that it is next to.
+    /// The instruction that is removed or replaced; of an insertion, the instruction that it is next to. Its lines are those
+    /// of `place`, the first one in a file that the author can change if there is one; none if that is not beside a line.
     pub site: Site,
-    /// The line of a file that the author can change.
+    /// Where it is in the source.
+    pub place: SourcePlace,
+    /// The line of a file that the author can change, if the change is beside it.
     pub line: Option<SourceLine>,
     /// The number of places in the PTX where it is done, since a loop is unrolled or a function inlined.
     pub copies: usize,
-    /// Of an insertion, an access that follows in the same run of instructions: a barrier in front of it does the same.
+    /// Of an insertion, an access that follows in the same run of instructions: a barrier in front of it does the same, in
+    /// the PTX and beside its first line.
     pub right: Option<Site>,
+    /// Of an insertion, the lines between which a barrier does the same.
+    pub between: Option<BetweenLines>,
     /// Whether some threads of the cta do not reach the new barrier, since they have ended or end without it. PTX does not
     /// wait for them.
     pub is_skipped: bool,
     /// Races between accesses that the new barrier separates.
     pub separates: Vec<Finding>,
+}
+
+impl Change {
+    /// Returns the change of a barrier that stands in the PTX.
+    pub(super) fn of_barrier(
+        action: Action,
+        site: Site,
+        line: Option<SourceLine>,
+        copies: usize,
+    ) -> Self {
+        let place =
+            if site.source.is_empty() { SourcePlace::Unstated } else { SourcePlace::Beside };
+        let (right, between, separates) = (None, None, Vec::new());
+        Self { action, site, place, line, copies, right, between, is_skipped: false, separates }
+    }
 }
 
 /// A change of a barrier.

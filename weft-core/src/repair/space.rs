@@ -20,7 +20,7 @@ pub(super) struct PlacementSpace<'m> {
     module: &'m Module,
     pub(super) points: Vec<Point>,
     pub(super) nestings: Vec<Nesting>,
-    cuts: Cuts,
+    pub(super) cuts: Cuts,
     /// Whether threads of one warp can tell another warp, at a barrier between some threads, what they learnt at a barrier
     /// of their own.
     pub(super) has_partial: bool,
@@ -34,6 +34,9 @@ pub(super) struct PlacementSpace<'m> {
     lines: Vec<Option<SourceLine>>,
     /// The instructions of the kernel, with their lines.
     sites: BTreeMap<Span, Site>,
+    /// Instructions of functions that are called from several places: their lines differ in those of the calls.
+    repeated: BTreeSet<Span>,
+    is_source: &'m dyn Fn(&str) -> bool,
     costs: Costs,
 }
 
@@ -76,6 +79,9 @@ impl<'m> PlacementSpace<'m> {
         let site =
             |place: &flow::Place| (place.span, site_at(module, Role::Here, place, String::new()));
         let sites: BTreeMap<Span, Site> = program.places.iter().map(site).collect();
+        let mut seen = BTreeSet::new();
+        let spans = program.places.iter().map(|place| place.span);
+        let repeated = spans.filter(|span| !seen.insert(*span)).collect();
         let line = |point: &Point| {
             let site = sites.get(&point.anchor.span())?;
             site.source.iter().find(|line| (request.is_source)(&line.file)).cloned()
@@ -95,6 +101,8 @@ impl<'m> PlacementSpace<'m> {
             leader,
             lines,
             sites,
+            repeated,
+            is_source: request.is_source,
             costs,
         })
     }
@@ -193,6 +201,48 @@ impl<'m> PlacementSpace<'m> {
     /// Returns an instruction of the kernel.
     pub(super) fn site(&self, span: Span) -> Site {
         self.sites.get(&span).expect("a point is beside instructions of the kernel").clone()
+    }
+
+    /// Whether the author can change the file of a line.
+    pub(super) fn is_source(&self, line: &SourceLine) -> bool {
+        (self.is_source)(&line.file)
+    }
+
+    /// Returns an instruction with its lines from the first one on that the author can change; with all if there is none.
+    pub(super) fn shown(&self, span: Span) -> Site {
+        let mut site = self.site(span);
+        let own = site.source.iter().position(|line| self.is_source(line));
+        site.source.drain(..own.unwrap_or(0));
+        site
+    }
+
+    /// Returns the lines of an instruction, innermost first; none if they differ from call to call.
+    pub(super) fn lines_of(&self, span: Span) -> &[SourceLine] {
+        let site = self.sites.get(&span).filter(|_| self.has_one_place(span));
+        site.map_or(&[], |site| &site.source)
+    }
+
+    /// Whether an instruction is of no function that is called from several places.
+    pub(super) fn has_one_place(&self, span: Span) -> bool {
+        !self.repeated.contains(&span)
+    }
+
+    /// Returns the instructions that come from a line, by themselves or in a function that is called there.
+    pub(super) fn spans_of(&self, line: &SourceLine) -> impl Iterator<Item = Span> {
+        let is_own = |own: &SourceLine| own.line == line.line && own.file == line.file;
+        let of_line = self.sites.iter().filter(move |(_, site)| site.source.iter().any(is_own));
+        of_line.map(|(span, _)| *span)
+    }
+
+    /// Whether the mnemonics of two instructions begin with the same word.
+    pub(super) fn is_alike(&self, one: Span, other: Span) -> bool {
+        let word = |span| first_word(self.module.mnemonic_in(span));
+        word(one) == word(other)
+    }
+
+    /// Whether an instruction is under a predicate.
+    pub(super) fn is_guarded(&self, span: Span) -> bool {
+        self.module.name(span).starts_with('@')
     }
 }
 

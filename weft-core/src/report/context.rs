@@ -46,7 +46,7 @@ impl fmt::Debug for ReportContext<'_> {
 
 impl ReportContext<'_> {
     /// Returns the path to show for a source file: the one under which it can be opened, if it can be quoted.
-    pub(super) fn path(&self, name: &str) -> String {
+    pub fn path(&self, name: &str) -> String {
         let text = self.sources.text(name);
         text.and_then(|text| text.path().map(str::to_owned)).unwrap_or_else(|| name.to_owned())
     }

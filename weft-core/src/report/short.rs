@@ -14,12 +14,26 @@ pub fn finding(context: ReportContext<'_>, finding: &Finding) -> String {
 
 /// Returns one piece of advice without a line break, with its change in place of a code.
 pub fn advice(context: ReportContext<'_>, advice: &Advice) -> String {
-    line(context, advice.sites.first(), advice.change, &advice.message)
+    let (change, message) = (advice.change, &advice.message);
+    match &advice.line {
+        Some(own) => at(context, &source_place(context, own), change, message),
+        None => line(context, advice.sites.first(), change, message),
+    }
 }
 
 fn line(context: ReportContext<'_>, site: Option<&Site>, code: &str, message: &str) -> String {
     let place = site.map_or_else(|| escape(context.ptx).into_owned(), |site| place(context, site));
+    at(context, &place, code, message)
+}
+
+fn at(context: ReportContext<'_>, place: &str, code: &str, message: &str) -> String {
     format!("{place}: {code}: {} [{}]", escape(message), escape(context.name))
+}
+
+/// Returns the place of a line of a source.
+fn source_place(context: ReportContext<'_>, line: &SourceLine) -> String {
+    let path = context.path(&line.file);
+    format!("{}:{}:{}", escape(&path), line.line, line.column.max(1))
 }
 
 /// Returns the place of a site: line and column of the source if that is known, otherwise of the PTX. Of inlined code it is the
@@ -29,10 +43,7 @@ pub fn place(context: ReportContext<'_>, site: &Site) -> String {
         context.sources.text(&own.file).is_some_and(|text| text.line(own.line).is_some())
     };
     match site.source.iter().find(has_line).or(site.source.last()) {
-        Some(line) => {
-            let path = context.path(&line.file);
-            format!("{}:{}:{}", escape(&path), line.line, line.column.max(1))
-        }
+        Some(line) => source_place(context, line),
         None => format!("{}:{}", escape(context.ptx), site.ptx),
     }
 }

@@ -25,15 +25,14 @@ impl ConstantMemory {
             if !matches!(instr.effect(), Effect::Store | Effect::Atomic | Effect::Asynchronous) {
                 continue;
             }
-            match base(program, instr) {
-                Some(base) => {
-                    memory.written.insert(base);
-                }
-                None => {
-                    let is_shared = instr.address.map(|own| own.space) == Some(Space::Shared);
-                    memory.is_all_written |= writes_outside(instr);
-                    memory.is_global_written |= writes_outside(instr) && !is_shared;
-                }
+            // Which of its addresses it writes to is not modelled.
+            memory.is_global_written |= instr.effect() == Effect::Asynchronous;
+            if let Some(base) = base(program, instr) {
+                memory.written.insert(base);
+            } else {
+                let is_shared = instr.address.map(|own| own.space) == Some(Space::Shared);
+                memory.is_all_written |= writes_outside(instr);
+                memory.is_global_written |= writes_outside(instr) && !is_shared;
             }
         }
         memory

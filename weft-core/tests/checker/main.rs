@@ -5,6 +5,7 @@ mod advice;
 mod arguments;
 mod assumptions;
 mod bit_proofs;
+mod buffers;
 mod call_trees;
 mod grids;
 mod instructions;

@@ -26,7 +26,7 @@ impl<'t> Scan<'t> {
         if text.contains('\u{fffd}') {
             return None;
         }
-        let code = blank(text);
+        let (code, _) = blank(text);
         let line_break = if text.contains("\r\n") { "\r\n" } else { "\n" };
         let is_in_body = in_bodies(&code);
         let code = code.lines().map(|line| line.trim().to_owned()).collect();
@@ -100,10 +100,10 @@ fn begins_with(code: &str, word: &str) -> bool {
     words(code).next() == Some(word) && code.starts_with(word)
 }
 
-/// Returns the text with comments and the contents of strings and characters replaced by spaces.
-fn blank(text: &str) -> String {
+/// Returns the text with comments and the contents of strings replaced by spaces, and for each line whether its start is code.
+pub(super) fn blank(text: &str) -> (String, Vec<bool>) {
     let (mut out, mut chars) = (String::new(), text.chars().peekable());
-    let mut inside = TextState::Code;
+    let (mut inside, mut is_code) = (TextState::Code, vec![true]);
     while let Some(c) = chars.next() {
         let next = chars.peek().copied();
         let (then, shown, takes_next) = match (inside, c, next) {
@@ -119,12 +119,16 @@ fn blank(text: &str) -> String {
             _ => (inside, ' ', false),
         };
         out.push(shown);
-        if takes_next && chars.next() == Some('\n') {
+        let has_break = takes_next && chars.next() == Some('\n');
+        if has_break {
             out.push('\n');
         }
         inside = then;
+        if has_break || c == '\n' {
+            is_code.push(inside == TextState::Code);
+        }
     }
-    out
+    (out, is_code)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -1,0 +1,180 @@
+//! `cargo weft record`: runs a program with the stand-in for the CUDA driver, and keeps the launches that it makes.
+
+use std::collections::BTreeSet;
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+
+use weft_harness::record::{Record, RecordError, RefusedCall};
+
+use crate::arguments::RecordArgs;
+use crate::exit::{Exit, Failure};
+use crate::print::Printer;
+use crate::recordings;
+use crate::select;
+
+/// Why launches cannot be recorded.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RecordingError {
+    #[error("cannot install the stand-in for the CUDA driver in {}", .folder.display())]
+    Install { folder: PathBuf, source: io::Error },
+    #[error("cannot start `{}`", .program.display())]
+    Start { program: PathBuf, source: io::Error },
+    #[error("cannot keep the record in {}", .folder.display())]
+    Keep { folder: PathBuf, source: io::Error },
+    #[error(transparent)]
+    Read(#[from] RecordError),
+    #[error("`{}` ended with {status}", .program.display())]
+    Program { program: PathBuf, status: ExitStatus },
+    #[error(
+        "no launches were seen: the program made no call to the CUDA driver that the stand-in could see; a program that is linked \
+         with NVIDIA's static runtime library (libcudart_static, the default of nvcc) refuses every driver but NVIDIA's: \
+         link it with `-cudart shared`, or use the driver's interface, as cudarc and cust do"
+    )]
+    NoProcess,
+    #[error("no launches were seen: the program used the CUDA driver, but launched no kernel")]
+    NoLaunch,
+}
+
+/// The folder that programs find the driver in, below the target directory.
+const DRIVER: &str = "weft/driver";
+/// The variable with the folders in which programs find their libraries.
+const LIBRARIES: &str = "LD_LIBRARY_PATH";
+
+/// Runs the command and keeps its launches.
+pub(crate) fn run(arguments: &RecordArgs, printer: &mut Printer) -> Result<Exit, Failure> {
+    let target = select::target(&arguments.selection())?;
+    let driver = target.join(DRIVER);
+    weft_driver::install(&driver)
+        .map_err(|source| RecordingError::Install { folder: driver.clone(), source })?;
+    let folder = recordings::folder(&target);
+    // Other runs might record at the same time: each has a folder of its own until it ends.
+    let own = tempfile::Builder::new().prefix("launches-").tempdir_in(&driver);
+    let own = own.map_err(|source| RecordingError::Keep { folder: driver.clone(), source })?;
+    let own = own.path();
+    let status = status(arguments, &driver, own)?;
+    let destination = arguments.save.as_ref().unwrap_or(&folder);
+    let record = Record::read(own).map_err(RecordingError::from)?.unwrap_or_default();
+    if !record.is_empty() {
+        move_to(own, destination, arguments.keep)?;
+    }
+    told(&record, destination, printer)?;
+    if !status.success() {
+        let program = PathBuf::from(&arguments.command[0]);
+        return Err(RecordingError::Program { program, status }.into());
+    }
+    match record {
+        _ if record.processes == 0 => Err(RecordingError::NoProcess.into()),
+        _ if record.is_empty() => Err(RecordingError::NoLaunch.into()),
+        _ => Ok(Exit::Clean),
+    }
+}
+
+/// Runs the command with the driver in front of any other.
+fn status(
+    arguments: &RecordArgs,
+    driver: &Path,
+    folder: &Path,
+) -> Result<ExitStatus, RecordingError> {
+    let program = PathBuf::from(&arguments.command[0]);
+    let before = env::var_os(LIBRARIES).unwrap_or_default();
+    let folders = [driver.to_owned()].into_iter().chain(env::split_paths(&before));
+    let libraries: OsString = env::join_paths(folders).map_err(|error| {
+        RecordingError::Install { folder: driver.to_owned(), source: io::Error::other(error) }
+    })?;
+    let mut command = Command::new(&program);
+    command
+        .args(&arguments.command[1..])
+        .env(LIBRARIES, libraries)
+        .env(weft_driver::RECORD, folder);
+    if let Some(device) = &arguments.device {
+        command.env(weft_driver::DEVICE, device);
+    }
+    if let Some(bytes) = arguments.contents {
+        command.env(weft_driver::CONTENTS, bytes.to_string());
+    }
+    command.status().map_err(|source| RecordingError::Start { program, source })
+}
+
+/// Puts a record into a folder. `is_added`: the record that is there stays, otherwise it is replaced.
+fn move_to(own: &Path, destination: &Path, is_added: bool) -> Result<(), RecordingError> {
+    let keep = |source| RecordingError::Keep { folder: destination.to_owned(), source };
+    if !is_added {
+        remove(destination).map_err(keep)?;
+    }
+    for part in ["modules", "contents", "launches"] {
+        add(&own.join(part), &destination.join(part)).map_err(keep)?;
+    }
+    Ok(())
+}
+
+/// Removes the parts of a record; other files stay.
+fn remove(folder: &Path) -> io::Result<()> {
+    for part in ["modules", "contents", "launches"] {
+        match fs::remove_dir_all(folder.join(part)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    // It is not empty where it has other files.
+    let _ = fs::remove_dir(folder);
+    Ok(())
+}
+
+/// Adds the files of a folder to another one. A file that is there has the same contents, since its name is a hash or says which
+/// process wrote it when.
+fn add(from: &Path, to: &Path) -> io::Result<()> {
+    let entries = match fs::read_dir(from) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    fs::create_dir_all(to)?;
+    for entry in entries {
+        let entry = entry?;
+        fs::copy(entry.path(), to.join(entry.file_name()))?;
+    }
+    Ok(())
+}
+
+/// Says what was recorded.
+fn told(record: &Record, folder: &Path, printer: &mut Printer) -> io::Result<()> {
+    let kernels: BTreeSet<&str> = record.launches().iter().map(|own| own.kernel.as_str()).collect();
+    let counted = |count: usize, one: &str, more: &str| {
+        if count == 1 { format!("1 {one}") } else { format!("{count} {more}") }
+    };
+    if !record.is_empty() {
+        printer.line(&format!(
+            "recorded {} of {}, by {}, in {}",
+            counted(record.launches().len(), "launch", "launches"),
+            counted(kernels.len(), "kernel", "kernels"),
+            counted(record.processes, "process", "processes"),
+            folder.display()
+        ))?;
+    }
+    for RefusedCall { function, error, kernel, reason, after_read } in &record.refused {
+        let kernel = kernel.as_ref().map(|kernel| format!(" of `{kernel}`")).unwrap_or_default();
+        let doubt = if *after_read {
+            "; the program had read memory before that a kernel might have changed, so a device might have other values there"
+        } else {
+            ""
+        };
+        printer.note(&format!(
+            "{function}{kernel} was refused, as CUDA would: {reason} ({error}){doubt}"
+        ));
+    }
+    for reason in &record.unkept {
+        printer.note(&format!("a module of code was not kept: {reason}"));
+    }
+    if !record.missing.is_empty() {
+        let names: Vec<&str> = record.missing.iter().map(String::as_str).collect();
+        printer.note(&format!(
+            "the stand-in does not have {}; the program was told so",
+            names.join(", ")
+        ));
+    }
+    Ok(())
+}

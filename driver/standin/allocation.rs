@@ -1,0 +1,91 @@
+//! An allocation: what it is, which of its bytes are known, and what was written of it.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::ranges::Ranges;
+
+/// Whose memory it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Of the device alone.
+    Device,
+    /// A variable of a module.
+    Variable,
+    /// Of both; the host reads and writes it without a call.
+    Managed,
+    /// The host's, pinned.
+    Pinned,
+    /// The host's own, made known to the device.
+    Registered,
+}
+
+impl Kind {
+    /// Returns whether the host uses the memory without calls, so that what is there is always known.
+    pub(crate) fn is_hosts(self) -> bool {
+        matches!(self, Kind::Managed | Kind::Pinned | Kind::Registered)
+    }
+}
+
+/// By what an allocation was within reach of a kernel.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Reach {
+    /// A parameter.
+    Argument(u32),
+    /// A variable of the module.
+    Variable(String),
+    /// The arguments of the launch are not known.
+    Unknown,
+}
+
+/// A kernel that might have stored into an allocation.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Passed {
+    /// Name of the module; `None` if none is kept.
+    pub(crate) module: Option<String>,
+    /// Name of the kernel.
+    pub(crate) kernel: String,
+    /// How it reached the allocation.
+    pub(crate) reach: Reach,
+}
+
+/// What is known of an allocation at a launch.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Contents {
+    /// Name of the file; `None` if nothing is known or the allocation is too large.
+    pub(crate) name: Option<String>,
+    /// Known words that point into live allocations: offset and address.
+    pub(crate) pointers: Vec<(u64, u64)>,
+}
+
+/// Contents as they were written last, with what they depend on.
+#[derive(Debug, Clone)]
+pub(crate) struct Snapshot {
+    /// The allocation's `version`.
+    pub(crate) version: u64,
+    /// The memory's `generation`, if addresses are among the contents.
+    pub(crate) generation: Option<u64>,
+    /// What was written.
+    pub(crate) contents: Arc<Contents>,
+}
+
+/// A live allocation.
+#[derive(Debug, Clone)]
+pub(crate) struct Allocation {
+    /// Its bytes.
+    pub(crate) size: u64,
+    /// Whose it is.
+    pub(crate) kind: Kind,
+    /// Flags of the call that made it.
+    pub(crate) flags: u32,
+    /// Offsets of bytes that the host copied in or set.
+    pub(crate) known: Ranges,
+    /// Counts the calls that changed it.
+    pub(crate) version: u64,
+    /// Kernels that might have stored into it since the host overwrote all of it.
+    pub(crate) passed: BTreeSet<Passed>,
+    /// What was written of it last.
+    pub(crate) snapshot: Option<Snapshot>,
+    /// Its number, in the order of allocation.
+    pub(crate) number: u64,
+}

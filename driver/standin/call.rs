@@ -1,0 +1,75 @@
+//! A call of the driver: what it needs, and what becomes of a refusal.
+
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::MutexGuard;
+
+use crate::contexts;
+use crate::state::{self, State};
+use crate::status::{Answer, Refusal, Status, refuse};
+
+/// The state, while a call has it.
+pub(crate) type Locked = MutexGuard<'static, State>;
+
+/// A call of one function.
+#[derive(Debug)]
+pub(crate) struct Call {
+    /// Its exported name.
+    pub(crate) function: &'static str,
+}
+
+#[allow(
+    clippy::unused_self,
+    reason = "a call is asked, so that nothing but a call locks the state"
+)]
+impl Call {
+    /// Returns the state for a function that needs nothing.
+    pub(crate) fn any(&self) -> Locked {
+        state::lock()
+    }
+
+    /// Returns the state for a function that needs `cuInit`.
+    pub(crate) fn ready(&self) -> Result<Locked, Refusal> {
+        let state = state::lock();
+        if state.is_forked() {
+            let reason =
+                "the process was forked after cuInit: the driver works in its parent alone";
+            return Err(refuse(Status::NotInitialized, reason));
+        }
+        if state.initialised.is_none() {
+            return Err(refuse(Status::NotInitialized, "called before cuInit"));
+        }
+        Ok(state)
+    }
+
+    /// Returns the state for a function that needs a current context.
+    pub(crate) fn current(&self) -> Result<Locked, Refusal> {
+        self.context().map(|(state, _)| state)
+    }
+
+    /// Returns the state and the current context.
+    pub(crate) fn context(&self) -> Result<(Locked, u64), Refusal> {
+        let mut state = self.ready()?;
+        let none = || refuse(Status::InvalidContext, "the thread has no current context");
+        let handle = contexts::current().ok_or_else(none)?;
+        state.contexts.context(handle)?;
+        Ok((state, handle))
+    }
+}
+
+/// Answers a call: runs its body, notes a refusal, and returns the number of the result. A panic is a fault of the stand-in; it never
+/// reaches the program.
+///
+/// It is not generic: hundreds of functions use it.
+pub(crate) fn answer(function: &'static str, body: &dyn Fn(&Call) -> Answer) -> i32 {
+    let call = Call { function };
+    let done = panic::catch_unwind(AssertUnwindSafe(|| match body(&call) {
+        Ok(()) => Status::Success,
+        Err(refusal) => {
+            let mut state = state::lock();
+            let after_read = state.memory.was_read_back;
+            state.record.invalid(function, &refusal, after_read);
+            refusal.status
+        }
+    }));
+    done.unwrap_or(Status::Unknown).number()
+}

@@ -1,0 +1,111 @@
+//! Contents of allocations: as files of the record, and the pointers within them.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+use crate::allocation::{Allocation, Contents, Snapshot};
+use crate::memory::Memory;
+use crate::record::Record;
+
+/// Bytes that are searched for addresses at once.
+const PIECE: usize = 1 << 20;
+/// Bytes of a line of a file.
+const LINE: usize = 32;
+
+/// Keeps the contents of the allocation at `base`, and returns their name and pointers.
+pub(crate) fn keep(memory: &mut Memory, record: &mut Record, base: u64) -> Arc<Contents> {
+    let (generation, bound) = (memory.generation, record.bound);
+    let Some(own) = memory.at(base) else { return Arc::default() };
+    let is_hosts = own.kind.is_hosts();
+    // Large memory that the host uses without calls would have to be read at every launch.
+    if own.known.is_empty() || (is_hosts && own.size > bound) {
+        return Arc::default();
+    }
+    let is_current = |last: &&Snapshot| {
+        !is_hosts
+            && last.version == own.version
+            && last.generation.is_none_or(|of| of == generation)
+    };
+    if let Some(last) = own.snapshot.as_ref().filter(is_current) {
+        return Arc::clone(&last.contents);
+    }
+    let (version, own) = (own.version, own.clone());
+    let candidates = words(memory, base, &own);
+    let depends = !candidates.is_empty() || memory.has_registered();
+    let contents = Arc::new(take(memory, record, base, &own, candidates));
+    if let Some(own) = memory.at(base) {
+        let generation = depends.then_some(generation);
+        own.snapshot = Some(Snapshot { version, generation, contents: Arc::clone(&contents) });
+    }
+    contents
+}
+
+fn take(
+    memory: &Memory,
+    record: &mut Record,
+    base: u64,
+    own: &Allocation,
+    mut pointers: Vec<(u64, u64)>,
+) -> Contents {
+    pointers.retain(|(_, word)| memory.find(*word).is_some());
+    if own.size > record.bound {
+        return Contents { name: None, pointers };
+    }
+    let size = usize::try_from(own.size).unwrap_or(0);
+    let mut bytes = memory.read(base, 0, size);
+    for (at, _) in &pointers {
+        let at = usize::try_from(*at).unwrap_or(0);
+        bytes[at..at + 8].fill(0);
+    }
+    let known = own.known.within(0, own.size);
+    let name = record.contents(fingerprint(&bytes, &known), || hexadecimal(&bytes, &known));
+    Contents { name: Some(name), pointers }
+}
+
+/// Returns the known words of 8 bytes that might be addresses, with their offsets: those that no program computes with, as the
+/// addresses of device memory are chosen, and addresses of the host that are known to the device.
+fn words(memory: &Memory, base: u64, own: &Allocation) -> Vec<(u64, u64)> {
+    let mut found = Vec::new();
+    for (low, high) in own.known.within(0, own.size) {
+        for start in (low.next_multiple_of(8)..high).step_by(PIECE) {
+            let count = usize::try_from(high - start).unwrap_or(PIECE).min(PIECE);
+            let piece = memory.read(base, start, count);
+            let words = piece.chunks_exact(8).zip((start..).step_by(8)).filter_map(|(word, at)| {
+                let word = u64::from_le_bytes(*word.first_chunk()?);
+                memory.might_be_address(word).then_some((at, word))
+            });
+            found.extend(words);
+        }
+    }
+    found
+}
+
+/// Returns a number that other contents do not have: it is found in a fraction of the time that the name takes.
+fn fingerprint(bytes: &[u8], known: &[(u64, u64)]) -> (u64, u64) {
+    let half = |salt: u8| {
+        let mut hasher = DefaultHasher::new();
+        (salt, bytes, known).hash(&mut hasher);
+        hasher.finish()
+    };
+    (half(0), half(1))
+}
+
+/// Returns the text of a file of contents.
+fn hexadecimal(bytes: &[u8], known: &[(u64, u64)]) -> String {
+    const DIGITS: [char; 16] =
+        ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
+    let mut is_known = vec![false; bytes.len()];
+    for (low, high) in known {
+        let range = usize::try_from(*low).unwrap_or(0)..usize::try_from(*high).unwrap_or(0);
+        is_known[range].fill(true);
+    }
+    let mut text = String::with_capacity(bytes.len() * 2 + bytes.len() / LINE + 1);
+    for (line, is_known) in bytes.chunks(LINE).zip(is_known.chunks(LINE)) {
+        for (byte, is_known) in line.iter().zip(is_known) {
+            let digits = [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]];
+            text.extend(if *is_known { digits } else { ['.', '.'] });
+        }
+        text.push('\n');
+    }
+    text
+}

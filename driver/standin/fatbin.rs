@@ -1,0 +1,171 @@
+//! Fat binaries: the container in which nvcc keeps PTX and machine code for several devices.
+//!
+//! Takes the bytes of a container and gives the PTX inside, that of the newest device if there are several. The layout is not
+//! documented by NVIDIA; it was read from files that nvcc 13.0 and `fatbinary` write with each of their `--compress-mode`s. What is not
+//! understood is named as a reason.
+
+use crate::{lz4, zstd};
+
+/// First word of a container.
+pub(crate) const MAGIC: u32 = 0xba55_ed50;
+/// First word of the structure that points to a container, as compiled programs have it.
+pub(crate) const WRAPPER: u32 = 0x4662_43b1;
+/// Bytes of the container's header: magic, version, header size, bytes of all entries.
+pub(crate) const HEADER: usize = 16;
+
+/// Kind of an entry that holds PTX.
+const KIND_PTX: u16 = 1;
+/// Flags of an entry: its bytes are one LZ4 block; one zstd frame.
+const FLAG_LZ4: u64 = 0x2000;
+const FLAG_ZSTD: u64 = 0x8000;
+
+/// Returns the bytes of a whole container, by its header.
+pub(crate) fn length(header: &[u8]) -> Option<usize> {
+    let head = usize::from(u16_at(header, 6)?);
+    let body = usize::try_from(u64_at(header, 8)?).ok()?;
+    head.checked_add(body).filter(|_| u32_at(header, 0) == Some(MAGIC))
+}
+
+/// Returns the PTX of a container, or why there is none.
+pub(crate) fn ptx(container: &[u8]) -> Result<Vec<u8>, String> {
+    let mut at = usize::from(u16_at(container, 6).ok_or("the container is cut short")?);
+    let (mut best, mut reason) = (None, "it holds machine code alone".to_owned());
+    while let Some(entry) = container.get(at..).filter(|rest| rest.len() >= 64) {
+        let (Some(kind), Some(head), Some(body)) =
+            (u16_at(entry, 0), u32_at(entry, 4), u64_at(entry, 8))
+        else {
+            break;
+        };
+        let (Ok(head), Ok(body)) = (usize::try_from(head), usize::try_from(body)) else { break };
+        let end = head.checked_add(body).filter(|end| *end > 0 && *end <= entry.len());
+        let end = end.ok_or("an entry is longer than the container")?;
+        let device = u32_at(entry, 28).unwrap_or(0);
+        if kind == KIND_PTX && best.as_ref().is_none_or(|(newest, _)| *newest < device) {
+            match text(entry, head, end) {
+                Ok(text) => best = Some((device, text)),
+                Err(why) => reason = why,
+            }
+        }
+        at += end;
+    }
+    best.map(|(_, text)| text).ok_or(reason)
+}
+
+/// Returns the text of an entry of PTX.
+fn text(entry: &[u8], head: usize, end: usize) -> Result<Vec<u8>, String> {
+    let cut = "an entry is cut short";
+    let payload = entry.get(head..end).ok_or(cut)?;
+    let flags = u64_at(entry, 40).ok_or(cut)?;
+    let size = u64_at(entry, 56).and_then(|size| usize::try_from(size).ok()).ok_or(cut)?;
+    let stored = u32_at(entry, 16).and_then(|size| usize::try_from(size).ok()).ok_or(cut)?;
+    let decompress = match (flags & FLAG_ZSTD != 0, flags & FLAG_LZ4 != 0) {
+        (true, _) => Some(zstd::decompress as fn(&[u8], usize) -> Option<Vec<u8>>),
+        (false, true) => Some(lz4::decompress as _),
+        (false, false) => None,
+    };
+    let mut text = match decompress {
+        Some(decompress) => {
+            let block = payload.get(..stored).ok_or(cut)?;
+            decompress(block, size).ok_or("its compressed PTX is damaged")?
+        }
+        None => payload.to_vec(),
+    };
+    // Entries are padded with NULs.
+    let length = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
+    text.truncate(length);
+    Ok(text)
+}
+
+fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
+}
+
+/// Reads a little-endian word.
+pub(crate) fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
+}
+
+fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
+    Some(u64::from_le_bytes(*bytes.get(at..)?.first_chunk()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{HEADER, length, ptx};
+
+    /// An entry of 80 bytes of header, as `fatbinary` writes it: kind, version, sizes, device, flags.
+    fn entry(
+        kind: u16,
+        device: u32,
+        flags: u64,
+        payload: &[u8],
+        stored: u32,
+        size: u64,
+    ) -> Vec<u8> {
+        let padded = payload.len().next_multiple_of(8);
+        let mut bytes = Vec::new();
+        bytes.extend(kind.to_le_bytes());
+        bytes.extend([1, 1]);
+        bytes.extend(80_u32.to_le_bytes());
+        bytes.extend((padded as u64).to_le_bytes());
+        bytes.extend(stored.to_le_bytes());
+        bytes.extend(64_u32.to_le_bytes());
+        bytes.extend([0, 0, 9, 0]);
+        bytes.extend(device.to_le_bytes());
+        bytes.extend([0; 8]);
+        bytes.extend(flags.to_le_bytes());
+        bytes.extend([0; 8]);
+        bytes.extend(size.to_le_bytes());
+        bytes.resize(80, 0);
+        bytes.extend(payload);
+        bytes.resize(80 + padded, 0);
+        bytes
+    }
+
+    fn container(entries: &[Vec<u8>]) -> Vec<u8> {
+        let body = entries.concat();
+        let mut bytes = vec![0x50, 0xed, 0x55, 0xba, 1, 0, 16, 0];
+        bytes.extend((body.len() as u64).to_le_bytes());
+        bytes.extend(body);
+        bytes
+    }
+
+    const PLAIN: u64 = 0x11;
+
+    #[test]
+    fn the_ptx_of_the_newest_device_is_taken() {
+        let code = entry(2, 90, PLAIN, b"\x7fELF", 0, 0);
+        let old = entry(1, 80, PLAIN, b".version 8.0 // old", 0, 0);
+        let new = entry(1, 90, PLAIN, b".version 9.0 // new", 0, 0);
+        for order in [[code.clone(), new.clone(), old.clone()], [old, code, new]] {
+            let bytes = container(&order);
+            assert_eq!(length(&bytes[..HEADER]), Some(bytes.len()));
+            assert_eq!(ptx(&bytes).unwrap(), b".version 9.0 // new");
+        }
+    }
+
+    #[test]
+    fn compressed_ptx_is_read_and_what_cannot_be_is_said() {
+        // "ab" and six bytes from two back make "abababab".
+        let block = b"\x22ab\x02\x00\x00";
+        let compressed = entry(1, 90, PLAIN | 0x2000, block, 6, 8);
+        assert_eq!(ptx(&container(&[compressed])).unwrap(), b"abababab");
+        let damaged = entry(1, 90, PLAIN | 0x2000, block, 6, 9);
+        assert!(ptx(&container(&[damaged])).unwrap_err().contains("damaged"));
+        // A frame of one last block of three bytes as they are.
+        let frame = b"\x28\xb5\x2f\xfd\x20\x03\x19\0\0abc";
+        let zstd = entry(1, 90, PLAIN | 0x8000, frame, 12, 3);
+        assert_eq!(ptx(&container(&[zstd])).unwrap(), b"abc");
+        let code = entry(2, 90, PLAIN, b"\x7fELF", 0, 0);
+        assert!(ptx(&container(&[code])).unwrap_err().contains("machine code"));
+    }
+
+    #[test]
+    fn damaged_containers_are_refused() {
+        let whole = container(&[entry(1, 90, PLAIN, b".version 9.0", 0, 0)]);
+        assert_eq!(length(b"\x50\xed\x55\xba"), None);
+        for end in 0..whole.len() - 4 {
+            assert!(ptx(&whole[..end]).is_err(), "{end}");
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Streams that are captured, and graphs of what they were given. The parts of a graph are kept in the order in which they were
+//! captured, which is one of those that the graph allows.
+
+use std::collections::BTreeMap;
+
+use crate::foreign::{Host, HostFunction};
+use crate::limits::Configuration;
+use crate::modules::Kernel;
+use crate::status::{Refusal, Status, refuse};
+
+/// Work that a stream is given.
+#[derive(Debug, Clone)]
+pub(crate) enum Work {
+    /// A launch, with the arguments that it was asked for with.
+    Launch { kernel: Kernel, configuration: Configuration, arguments: Option<Vec<Vec<u8>>> },
+    /// A copy from the host.
+    In { to: u64, from: Host, count: u64 },
+    /// A copy to the host.
+    Out { to: Host, from: u64, count: u64 },
+    /// A copy within the device.
+    Within { to: u64, from: u64, count: u64 },
+    /// Values in rows: the first address, bytes from row to row, a value, values of a row, rows.
+    Set { to: u64, pitch: u64, value: Vec<u8>, width: u64, height: u64 },
+    /// A function of the host.
+    Call { function: HostFunction, data: Host },
+}
+
+/// A capture that is going on.
+#[derive(Debug)]
+struct Capture {
+    /// The stream that it began on, where it has to end.
+    origin: u64,
+    work: Vec<Work>,
+}
+
+/// Captures and graphs, by handle. An executable graph is one that does not change.
+#[derive(Debug, Default)]
+pub(crate) struct Graphs {
+    captures: BTreeMap<u64, Capture>,
+    /// The capture that a stream is part of.
+    streams: BTreeMap<u64, u64>,
+    /// The capture that an event was recorded in.
+    events: BTreeMap<u64, u64>,
+    live: BTreeMap<u64, Vec<Work>>,
+}
+
+impl Graphs {
+    /// Returns the capture that a stream is part of.
+    pub(crate) fn capture_of(&self, stream: u64) -> Option<u64> {
+        self.streams.get(&stream).copied()
+    }
+
+    /// Begins a capture; `fresh` is its handle.
+    pub(crate) fn begin(&mut self, stream: u64, fresh: u64) -> Result<(), Refusal> {
+        if stream <= 2 {
+            return Err(refuse(Status::StreamCaptureUnsupported, "captures a default stream"));
+        }
+        if self.streams.contains_key(&stream) {
+            return Err(refuse(Status::IllegalState, "captures a stream that is captured"));
+        }
+        self.streams.insert(stream, fresh);
+        self.captures.insert(fresh, Capture { origin: stream, work: Vec::new() });
+        Ok(())
+    }
+
+    /// Keeps work for the graph, if the stream is captured; gives it back if not.
+    pub(crate) fn keep(&mut self, stream: u64, work: Work) -> Option<Work> {
+        let capture = self.streams.get(&stream).and_then(|capture| self.captures.get_mut(capture));
+        match capture {
+            Some(capture) => {
+                capture.work.push(work);
+                None
+            }
+            None => Some(work),
+        }
+    }
+
+    /// Notes that an event was recorded in a stream.
+    pub(crate) fn recorded(&mut self, event: u64, stream: u64) {
+        match self.capture_of(stream) {
+            Some(capture) => self.events.insert(event, capture),
+            None => self.events.remove(&event),
+        };
+    }
+
+    /// A stream that waits for an event of a capture becomes part of it.
+    pub(crate) fn waits(&mut self, stream: u64, event: u64) {
+        if let Some(capture) = self.events.get(&event) {
+            self.streams.insert(stream, *capture);
+        }
+    }
+
+    /// Ends a capture; the graph gets the handle `fresh`.
+    pub(crate) fn end(&mut self, stream: u64, fresh: u64) -> Result<(), Refusal> {
+        let wrong =
+            || refuse(Status::IllegalState, "ends the capture of a stream that is not captured");
+        let handle = self.capture_of(stream).ok_or_else(wrong)?;
+        if self.captures.get(&handle).is_some_and(|capture| capture.origin != stream) {
+            return Err(refuse(
+                Status::StreamCaptureUnmatched,
+                "ends a capture on another stream than it began on",
+            ));
+        }
+        self.streams.retain(|_, capture| *capture != handle);
+        self.events.retain(|_, capture| *capture != handle);
+        let work = self.captures.remove(&handle).map(|capture| capture.work);
+        self.live.insert(fresh, work.unwrap_or_default());
+        Ok(())
+    }
+
+    /// Returns the work of a graph.
+    pub(crate) fn graph(&self, handle: u64) -> Result<&Vec<Work>, Refusal> {
+        let wrong = || refuse(Status::InvalidValue, "the graph is not live");
+        self.live.get(&handle).ok_or_else(wrong)
+    }
+
+    /// Makes an executable graph of a graph.
+    pub(crate) fn instantiate(&mut self, graph: u64, fresh: u64) -> Result<(), Refusal> {
+        let work = self.graph(graph)?.clone();
+        self.live.insert(fresh, work);
+        Ok(())
+    }
+
+    /// Ends a graph.
+    pub(crate) fn destroy(&mut self, handle: u64) -> Result<(), Refusal> {
+        self.graph(handle)?;
+        self.live.remove(&handle);
+        Ok(())
+    }
+}

@@ -1,0 +1,238 @@
+//! Launches, as they are written down.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::sync::Arc;
+
+use crate::allocation::{Contents, Passed, Reach};
+use crate::contents;
+use crate::json::Json;
+use crate::limits::Configuration;
+use crate::memory::Memory;
+use crate::modules::Kernel;
+use crate::record::Record;
+use crate::state::State;
+
+/// Allocations in the order in which they are numbered.
+struct Numbering<'s> {
+    memory: &'s mut Memory,
+    record: &'s mut Record,
+    bases: Vec<u64>,
+    contents: Vec<Arc<Contents>>,
+}
+
+/// A pointer in bytes: where it is, which allocation it points into, and how far.
+struct Pointer {
+    at: u64,
+    allocation: usize,
+    offset: u64,
+}
+
+/// An argument as it is written.
+struct Argument {
+    bytes: String,
+    pointers: Vec<Pointer>,
+    /// Where pointers to freed memory are.
+    freed: Vec<u64>,
+}
+
+impl Numbering<'_> {
+    fn number(&mut self, base: u64) -> usize {
+        self.bases.iter().position(|known| *known == base).unwrap_or_else(|| {
+            self.bases.push(base);
+            self.bases.len() - 1
+        })
+    }
+
+    fn pointer(&mut self, at: u64, address: u64) -> Option<Pointer> {
+        let base = self.memory.find(address)?.0;
+        Some(Pointer { at, allocation: self.number(base), offset: address - base })
+    }
+
+    /// Returns the pointers within an argument, and the argument with zeros in their places.
+    fn argument(&mut self, bytes: &[u8]) -> Argument {
+        let (mut plain, mut pointers, mut freed) = (bytes.to_vec(), Vec::new(), Vec::new());
+        for (word, at) in bytes.chunks_exact(8).zip((0..).step_by(8)) {
+            let address = word.first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
+            if !self.memory.might_be_address(address) {
+                continue;
+            }
+            match self.pointer(at, address) {
+                Some(pointer) => pointers.push(pointer),
+                None if self.memory.is_freed(address) => freed.push(at),
+                None => continue,
+            }
+            let at = usize::try_from(at).unwrap_or(0);
+            plain[at..at + 8].fill(0);
+        }
+        let bytes = plain.iter().fold(String::new(), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        });
+        Argument { bytes, pointers, freed }
+    }
+
+    /// Numbers all that the contents of numbered allocations point to, from number `first` on.
+    fn follow(&mut self, first: usize) {
+        let mut at = first;
+        while let Some(base) = self.bases.get(at).copied() {
+            let contents = contents::keep(self.memory, self.record, base);
+            for (_, address) in &contents.pointers {
+                self.pointer(0, *address);
+            }
+            self.contents.push(contents);
+            at += 1;
+        }
+    }
+}
+
+/// Writes a launch down, and notes what its kernel might store into.
+pub(crate) fn record(
+    state: &mut State,
+    kernel: &Kernel,
+    launch: &Configuration,
+    arguments: Option<&[Vec<u8>]>,
+) {
+    if !state.record.is_on() {
+        return;
+    }
+    let module = state.modules.module(kernel.module).ok();
+    let name = module.and_then(|module| module.name.clone());
+    let reason = module.and_then(|module| module.opaque.clone());
+    let variables: Vec<_> =
+        module.into_iter().flat_map(|module| module.variables.clone()).collect();
+    let State { memory, record, .. } = state;
+    let mut numbering = Numbering { memory, record, bases: Vec::new(), contents: Vec::new() };
+    let values: Option<Vec<_>> =
+        arguments.map(|list| list.iter().map(|bytes| numbering.argument(bytes)).collect());
+    let globals: Vec<_> =
+        variables.into_iter().map(|(name, (base, _))| (name, numbering.number(base))).collect();
+    numbering.follow(0);
+    let line = Json::object(|json| {
+        json.text("record", "launch");
+        json.text("kernel", &kernel.name);
+        match &name {
+            Some(name) => json.text("module", name),
+            None => json.null("module"),
+        }
+        json.triple("grid", launch.grid);
+        json.triple("block", launch.block);
+        if let Some(cluster) = launch.cluster {
+            json.triple("cluster", cluster);
+        }
+        json.number("shared", launch.shared);
+        json.boolean("cooperative", launch.cooperative);
+        write_arguments(json, values.as_deref(), reason.as_deref());
+        write_allocations(json, &mut numbering);
+        if !globals.is_empty() {
+            json.objects("globals", &globals, |json, (name, allocation)| {
+                json.text("name", name);
+                json.number("allocation", *allocation as u64);
+            });
+        }
+    });
+    let reached = reached(&mut numbering, values.as_deref(), &globals);
+    state.record.line(&line);
+    note_passed(&mut state.memory, name.as_deref(), &kernel.name, reached);
+}
+
+fn write_arguments(json: &mut Json, values: Option<&[Argument]>, reason: Option<&str>) {
+    if let Some(values) = values {
+        json.objects("args", values, |json, argument| {
+            json.text("bytes", &argument.bytes);
+            json.objects("pointers", &argument.pointers, write_pointer);
+            if !argument.freed.is_empty() {
+                json.numbers("freed", &argument.freed);
+            }
+        });
+    } else {
+        json.null("args");
+        json.text("reason", reason.unwrap_or("the parameters of the kernel are not known"));
+    }
+}
+
+fn write_pointer(json: &mut Json, pointer: &Pointer) {
+    json.number("at", pointer.at);
+    json.number("allocation", pointer.allocation as u64);
+    json.number("offset", pointer.offset);
+}
+
+fn write_allocations(json: &mut Json, numbering: &mut Numbering) {
+    json.objects("allocations", 0..numbering.bases.len(), |json, number| {
+        let contents = Arc::clone(&numbering.contents[number]);
+        let Some(own) = numbering.memory.at(numbering.bases[number]) else { return };
+        json.number("size", own.size);
+        let Some(name) = &contents.name else { return };
+        json.text("contents", name);
+        let passed = own.passed.clone();
+        let pointers: Vec<_> = contents
+            .pointers
+            .iter()
+            .filter_map(|(at, address)| numbering.pointer(*at, *address))
+            .collect();
+        if !pointers.is_empty() {
+            json.objects("pointers", &pointers, write_pointer);
+        }
+        if !passed.is_empty() {
+            json.objects("passed", &passed, write_passed);
+        }
+    });
+}
+
+fn write_passed(json: &mut Json, passed: &Passed) {
+    match &passed.module {
+        Some(module) => json.text("module", module),
+        None => json.null("module"),
+    }
+    json.text("kernel", &passed.kernel);
+    match &passed.reach {
+        Reach::Argument(index) => json.number("arg", *index),
+        Reach::Variable(name) => json.text("global", name),
+        Reach::Unknown => json.null("arg"),
+    }
+}
+
+/// Returns which allocations are within reach of the kernel, and by what.
+fn reached(
+    numbering: &mut Numbering,
+    values: Option<&[Argument]>,
+    globals: &[(String, usize)],
+) -> Vec<(u64, Reach)> {
+    let Some(values) = values else {
+        return numbering.memory.all().map(|(base, _)| (base, Reach::Unknown)).collect();
+    };
+    let arguments = values.iter().zip(0..).flat_map(|(argument, index)| {
+        argument.pointers.iter().map(move |pointer| (pointer.allocation, Reach::Argument(index)))
+    });
+    let globals = globals.iter().map(|(name, number)| (*number, Reach::Variable(name.clone())));
+    let (mut waiting, mut found): (Vec<_>, BTreeSet<_>) =
+        (arguments.chain(globals).collect(), BTreeSet::new());
+    while let Some((number, reach)) = waiting.pop() {
+        if found.insert((number, reach.clone())) {
+            let contents = Arc::clone(&numbering.contents[number]);
+            for (_, address) in &contents.pointers {
+                let next = numbering.pointer(0, *address);
+                waiting.extend(next.map(|pointer| (pointer.allocation, reach.clone())));
+            }
+        }
+    }
+    found.into_iter().map(|(number, reach)| (numbering.bases[number], reach)).collect()
+}
+
+fn note_passed(
+    memory: &mut Memory,
+    module: Option<&str>,
+    kernel: &str,
+    reached: Vec<(u64, Reach)>,
+) {
+    for (base, reach) in reached {
+        let Some(own) = memory.at(base) else { continue };
+        own.passed.insert(Passed {
+            module: module.map(str::to_owned),
+            kernel: kernel.to_owned(),
+            reach,
+        });
+        // The host reads such memory without a call.
+        memory.was_read_back |= own.kind.is_hosts();
+    }
+}

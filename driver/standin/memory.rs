@@ -1,0 +1,333 @@
+//! The allocations of a process: what is live, which of its bytes are known, and what kernels might have changed.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::allocation::{Allocation, Kind};
+use crate::device;
+use crate::foreign::Host;
+use crate::pages::{self, Pages};
+use crate::ranges::Ranges;
+use crate::status::{Answer, Refusal, Status, refuse};
+
+/// All allocations.
+#[derive(Debug, Default)]
+pub(crate) struct Memory {
+    pages: Pages,
+    allocations: BTreeMap<u64, Allocation>,
+    /// Ends of allocations that were freed, by address: so that a reason can tell a freed pointer from a foreign one.
+    freed: BTreeMap<u64, u64>,
+    /// Counts allocations and frees.
+    pub(crate) generation: u64,
+    /// Bytes in use.
+    pub(crate) used: u64,
+    /// Number of live allocations that are the host's own.
+    registered: usize,
+    /// Whether the host has seen memory that a kernel might have changed: what it does from then on might rest on values
+    /// that are not those of a device.
+    pub(crate) was_read_back: bool,
+}
+
+/// Most freed allocations that are remembered.
+const MOST_FREED: usize = 1 << 16;
+
+impl Memory {
+    /// Allocates fresh bytes.
+    pub(crate) fn allocate(&mut self, size: u64, kind: Kind, flags: u32) -> Result<u64, Refusal> {
+        if size == 0 {
+            return Err(refuse(Status::InvalidValue, "an allocation of 0 bytes"));
+        }
+        if size > device::MEMORY - self.used {
+            return Err(Status::OutOfMemory.into());
+        }
+        let base = self.pages.take(size).ok_or(Status::OutOfMemory)?;
+        self.used += size;
+        self.add(base, size, kind, flags);
+        Ok(base)
+    }
+
+    fn add(&mut self, base: u64, size: u64, kind: Kind, flags: u32) {
+        self.generation += 1;
+        let known = if kind.is_hosts() { Ranges::all(size) } else { Ranges::default() };
+        let own = Allocation {
+            size,
+            kind,
+            flags,
+            known,
+            version: 0,
+            passed: BTreeSet::new(),
+            snapshot: None,
+            number: self.generation,
+        };
+        self.allocations.insert(base, own);
+    }
+
+    /// Makes memory of the host known to the device.
+    pub(crate) fn register(&mut self, at: Host, size: u64, flags: u32) -> Answer {
+        let start = at.number();
+        if at.is_null() || size == 0 {
+            return Err(refuse(Status::InvalidValue, "registers no bytes"));
+        }
+        let end = start.checked_add(size).ok_or(Status::InvalidValue)?;
+        let before = self.allocations.range(..end).next_back();
+        if before.is_some_and(|(base, own)| base + own.size > start) {
+            return Err(refuse(
+                Status::HostMemoryAlreadyRegistered,
+                "registers memory a second time",
+            ));
+        }
+        self.add(start, size, Kind::Registered, flags);
+        self.registered += 1;
+        Ok(())
+    }
+
+    /// Ends an allocation of one of these kinds.
+    pub(crate) fn free(&mut self, base: u64, kinds: &[Kind]) -> Answer {
+        let own = self.allocations.get(&base).filter(|own| kinds.contains(&own.kind));
+        let Some(size) = own.map(|own| own.size) else {
+            return Err(refuse(Status::InvalidValue, self.misuse(base, "frees")));
+        };
+        let own = self.allocations.remove(&base);
+        self.generation += 1;
+        if own.is_some_and(|own| own.kind == Kind::Registered) {
+            self.registered -= 1;
+        } else {
+            self.used -= size;
+            self.pages.give_back(base, size);
+            self.freed.insert(base, base + size);
+            if self.freed.len() > MOST_FREED {
+                self.freed.pop_first();
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns what is wrong with an address that is in no live allocation of the right kind.
+    fn misuse(&self, address: u64, verb: &str) -> String {
+        match self.allocations.range(..=address).next_back() {
+            Some((base, own)) if *base == address => {
+                return format!(
+                    "{verb} memory that was allocated by another function ({:?})",
+                    own.kind
+                )
+                .to_lowercase();
+            }
+            Some((base, own)) if address < base + own.size => {
+                return format!(
+                    "{verb} an address within an allocation, {} bytes behind its start",
+                    address - base
+                );
+            }
+            _ => {}
+        }
+        if self.is_freed(address) {
+            format!("{verb} memory that was freed before")
+        } else {
+            format!("{verb} an address that is in no allocation")
+        }
+    }
+
+    /// Returns whether an address is in memory that was freed.
+    pub(crate) fn is_freed(&self, address: u64) -> bool {
+        let freed = self.freed.range(..=address).next_back();
+        freed.is_some_and(|(_, end)| address < *end)
+    }
+
+    /// Returns the allocation that an address is in, or one past the end of, with its base.
+    pub(crate) fn find(&self, address: u64) -> Option<(u64, &Allocation)> {
+        let (base, own) = self.allocations.range(..=address).next_back()?;
+        (address <= base + own.size).then_some((*base, own))
+    }
+
+    /// Returns the allocation that an address is in, with its base.
+    pub(crate) fn inside(&self, address: u64) -> Option<(u64, &Allocation)> {
+        self.find(address).filter(|(base, own)| address < base + own.size)
+    }
+
+    /// Returns an allocation by its base.
+    pub(crate) fn at(&mut self, base: u64) -> Option<&mut Allocation> {
+        self.allocations.get_mut(&base)
+    }
+
+    /// Returns all live allocations.
+    pub(crate) fn all(&mut self) -> impl Iterator<Item = (u64, &mut Allocation)> {
+        self.allocations.iter_mut().map(|(base, own)| (*base, own))
+    }
+
+    /// Returns whether memory of the host is known to the device.
+    pub(crate) fn has_registered(&self) -> bool {
+        self.registered > 0
+    }
+
+    /// Returns whether a word might be the address of an allocation, without looking for one where that is cheaper.
+    pub(crate) fn might_be_address(&self, word: u64) -> bool {
+        pages::is_address(word) || (self.registered > 0 && self.find(word).is_some())
+    }
+
+    /// Returns base and offset of `count` bytes of one live allocation, or a refusal that says what is wrong.
+    pub(crate) fn range(
+        &self,
+        address: u64,
+        count: u64,
+        verb: &str,
+    ) -> Result<(u64, u64), Refusal> {
+        let found = self.find(address);
+        let (base, own) =
+            found.ok_or_else(|| refuse(Status::InvalidValue, self.misuse(address, verb)))?;
+        let (offset, size) = (address - base, own.size);
+        if count > size - offset {
+            let end = offset.saturating_add(count);
+            let reason = format!("{verb} bytes {offset}..{end} of an allocation of {size} bytes");
+            return Err(refuse(Status::InvalidValue, reason));
+        }
+        Ok((base, offset))
+    }
+
+    /// Copies from the host to the device.
+    pub(crate) fn copy_in(&mut self, to: u64, from: Host, count: u64) -> Answer {
+        if count == 0 {
+            return Ok(());
+        }
+        if from.is_null() {
+            return Err(refuse(Status::InvalidValue, "copies from a null pointer of the host"));
+        }
+        let (base, offset) = self.range(to, count, "copies to")?;
+        Self::move_bytes(Host::at(to), from, count);
+        self.overwritten(base, offset, count);
+        Ok(())
+    }
+
+    /// Copies from the device to the host.
+    pub(crate) fn copy_out(&mut self, to: Host, from: u64, count: u64) -> Answer {
+        if count == 0 {
+            return Ok(());
+        }
+        if to.is_null() {
+            return Err(refuse(Status::InvalidValue, "copies to a null pointer of the host"));
+        }
+        let (base, _) = self.range(from, count, "copies from")?;
+        self.was_read_back |= self.allocations.get(&base).is_some_and(|own| !own.passed.is_empty());
+        Self::move_bytes(to, Host::at(from), count);
+        Ok(())
+    }
+
+    /// Copies within the device. What is not known of the source is not known of the target, and kernels that might have changed
+    /// the source have changed the target.
+    pub(crate) fn copy(&mut self, to: u64, from: u64, count: u64) -> Answer {
+        if count == 0 {
+            return Ok(());
+        }
+        let (source, start) = self.range(from, count, "copies from")?;
+        let (target, offset) = self.range(to, count, "copies to")?;
+        Self::move_bytes(Host::at(to), Host::at(from), count);
+        let Some(own) = self.allocations.get(&source) else { return Ok(()) };
+        let (known, passed) = (own.known.within(start, start + count), own.passed.clone());
+        self.overwritten(target, offset, count);
+        let Some(own) = self.allocations.get_mut(&target) else { return Ok(()) };
+        if !own.kind.is_hosts() {
+            own.known.remove(offset, offset + count);
+            for (low, high) in known {
+                own.known.insert(low - start + offset, high - start + offset);
+            }
+        }
+        own.passed.extend(passed);
+        Ok(())
+    }
+
+    /// Returns whether an address is in a live allocation, or looks like one of the device.
+    pub(crate) fn is_known(&self, address: u64) -> bool {
+        pages::is_address(address) || self.inside(address).is_some()
+    }
+
+    /// Copies within the host.
+    pub(crate) fn copy_on_host(to: Host, from: Host, count: u64) -> Answer {
+        if count > 0 && (to.is_null() || from.is_null()) {
+            return Err(refuse(Status::InvalidValue, "copies from or to a null pointer"));
+        }
+        Self::move_bytes(to, from, count);
+        Ok(())
+    }
+
+    /// Sets bytes to repetitions of a pattern of 1, 2 or 4 bytes.
+    pub(crate) fn set(&mut self, to: u64, pattern: &[u8], count: u64) -> Answer {
+        let bytes = count.checked_mul(pattern.len() as u64).ok_or(Status::InvalidValue)?;
+        if bytes == 0 {
+            return Ok(());
+        }
+        if !to.is_multiple_of(pattern.len() as u64) {
+            return Err(refuse(
+                Status::InvalidValue,
+                "sets memory at an address that is not aligned to the value",
+            ));
+        }
+        let (base, offset) = self.range(to, bytes, "sets")?;
+        let is_zero = pattern.iter().all(|byte| *byte == 0);
+        // Large memory that is only cleared takes none of the machine's.
+        let cleared = if is_zero { Pages::zero(to, to + bytes) } else { None };
+        match cleared {
+            Some((first, last)) => {
+                Self::fill(to, first - to, pattern);
+                Self::fill(last, to + bytes - last, pattern);
+            }
+            None => Self::fill(to, bytes, pattern),
+        }
+        self.overwritten(base, offset, bytes);
+        Ok(())
+    }
+
+    /// Fills a range of a live allocation, a multiple of the pattern.
+    fn fill(to: u64, bytes: u64, pattern: &[u8]) {
+        let Ok(length) = usize::try_from(bytes) else { return };
+        let Some((first, rest)) = pattern.split_first() else { return };
+        if rest.iter().all(|byte| byte == first) {
+            // SAFETY: the range is within a live allocation, which is mapped (a registered one by the host).
+            unsafe { Host::at(to).raw().write_bytes(*first, length) };
+            return;
+        }
+        for at in (0..length).step_by(pattern.len()) {
+            let target = Host::at(to).offset(at).raw();
+            // SAFETY: as above; the range is a multiple of the pattern.
+            unsafe { target.copy_from(pattern.as_ptr(), pattern.len()) };
+        }
+    }
+
+    /// Returns bytes of a live allocation from an offset on, fewer at its end.
+    pub(crate) fn read(&self, base: u64, offset: u64, count: usize) -> Vec<u8> {
+        let size = self.allocations.get(&base).map_or(0, |own| own.size);
+        let most = usize::try_from(size.saturating_sub(offset)).unwrap_or(usize::MAX);
+        let mut bytes = vec![0; count.min(most)];
+        let from = Host::at(base + offset).raw();
+        // SAFETY: the bytes are within a live allocation, and the vector has as many. If it is the host's memory, a thread of the program
+        // that writes there at this moment races with the launch that it has just asked for.
+        unsafe { bytes.as_mut_ptr().copy_from_nonoverlapping(from, bytes.len()) };
+        bytes
+    }
+
+    /// Stores the initial bytes of a variable.
+    pub(crate) fn initialise(&mut self, base: u64, contents: &[u8]) {
+        let Some(own) = self.allocations.get(&base).filter(|own| own.size >= contents.len() as u64)
+        else {
+            return;
+        };
+        let size = own.size;
+        // SAFETY: within a live allocation, and from memory of ours.
+        unsafe { Host::at(base).raw().copy_from(contents.as_ptr(), contents.len()) };
+        self.overwritten(base, 0, size);
+    }
+
+    fn move_bytes(to: Host, from: Host, count: u64) {
+        let Ok(count) = usize::try_from(count) else { return };
+        // SAFETY: each side is a range of a live allocation, or an address for which the caller of the driver promises as many
+        // bytes. They might overlap.
+        unsafe { to.raw().copy_from(from.raw(), count) };
+    }
+
+    /// Notes that the host has given these bytes values.
+    fn overwritten(&mut self, base: u64, offset: u64, count: u64) {
+        let Some(own) = self.allocations.get_mut(&base) else { return };
+        own.known.insert(offset, offset + count);
+        own.version += 1;
+        if count == own.size {
+            own.passed.clear();
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Doing the work that streams are given.
+
+use crate::graphs::Work;
+use crate::launches;
+use crate::state::State;
+use crate::status::{Answer, Status, refuse};
+
+/// Does work at once, or keeps it if the stream is captured.
+pub(crate) fn submit(state: &mut State, stream: u64, work: Work) -> Answer {
+    state.streams.stream(stream)?;
+    match state.graphs.keep(stream, work) {
+        Some(work) => perform(state, &work),
+        None => Ok(()),
+    }
+}
+
+/// Does work, but for calls of the host, which need the lock free.
+pub(crate) fn perform(state: &mut State, work: &Work) -> Answer {
+    let memory = &mut state.memory;
+    match work {
+        Work::Launch { kernel, configuration, arguments } => {
+            launches::record(state, kernel, configuration, arguments.as_deref());
+            Ok(())
+        }
+        Work::In { to, from, count } => memory.copy_in(*to, *from, *count),
+        Work::Out { to, from, count } => memory.copy_out(*to, *from, *count),
+        Work::Within { to, from, count } => memory.copy(*to, *from, *count),
+        Work::Set { to, pitch, value, width, height } => {
+            for row in 0..*height {
+                let start = pitch.checked_mul(row).and_then(|offset| to.checked_add(offset));
+                memory.set(start.ok_or(Status::InvalidValue)?, value, *width)?;
+            }
+            Ok(())
+        }
+        Work::Call { .. } => Err(refuse(Status::Unknown, "a function of the host was not called")),
+    }
+}
+
+/// Refuses what waits for a stream that is captured.
+pub(crate) fn refuse_capture(state: &State, stream: u64) -> Answer {
+    if state.graphs.capture_of(stream).is_some() {
+        return Err(refuse(
+            Status::StreamCaptureUnsupported,
+            "waits for a stream that is captured",
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,277 @@
+//! The record: what a process launched, as files that anyone can read.
+//!
+//! # The record (version 1)
+//!
+//! A folder, named by `WEFT_RECORD`. `modules/HASH.ptx` is the PTX text of one module; `contents/HASH.hex` the contents of an
+//! allocation; `launches/PID-START.jsonl`, one file a process, has one JSON object a line, appended with a single `write` of the
+//! whole line at each event, so that a process that aborts loses nothing. HASH is FNV-1a of 128 bits of the bytes of the PTX, or
+//! of the file, as 32 hexadecimal digits. Files in `modules/` and `contents/` are written under a temporary name, which starts with a
+//! point, and renamed.
+//!
+//! Every object has `"record"`, its kind. A line that a process has written is not written again: launches are kept once by
+//! content. Fields that readers do not know are to be skipped.
+//!
+//! ```json
+//! {"record":"process","version":1,"command":["…argv…"],"pid":7,"device":"sm_90","multiprocessors":132}
+//! {"record":"module","hash":"…","kernels":["saxpy"]}
+//! {"record":"module","bytes":1234,"reason":"it holds machine code alone"}
+//! {"record":"launch","kernel":"saxpy","module":"HASH","grid":[4,1,1],"block":[256,1,1],"cluster":[2,1,1],"shared":0,
+//!  "cooperative":false,
+//!  "args":[{"bytes":"0000000000000000","pointers":[{"at":0,"allocation":0,"offset":16}]},{"bytes":"e8030000","pointers":[]}],
+//!  "allocations":[{"size":4096,"contents":"HASH","pointers":[],"passed":[{"module":"HASH","kernel":"scale","arg":0}]}],
+//!  "globals":[{"name":"table","allocation":1}]}
+//! {"record":"invalid","function":"cuLaunchKernel","error":"CUDA_ERROR_INVALID_VALUE","kernel":"saxpy","reason":"the grid is 0 in x"}
+//! {"record":"missing","function":"cuTexRefCreate"}
+//! ```
+//!
+//! - `module` with a hash: the PTX is in `modules/`. Without: nothing is kept, for the reason; `bytes` is its size where that is
+//!   known.
+//! - `launch`: `module` is `null` where the module is not kept. `cluster` is there if the launch states one.
+//!   - `args`: in the order of the kernel's parameters, their bytes as they were given (little-endian), in hexadecimal digits. `pointers` are
+//!     words of 8 bytes at `at`, a multiple of 8, that point into a live allocation or one past its end. In `bytes` they are zeros, so that a
+//!     record does not depend on addresses. `freed` lists where pointers to memory that was freed are, zeros in `bytes` too; absent where
+//!     there are none. `args` is `null` where the parameters are not known, with a `reason`.
+//!   - `allocations`: those that arguments and globals point into, numbered by first use in this launch, then those that known contents of these point
+//!     into, through contents that are too large to be kept too. `contents` is absent if nothing is known or the allocation is larger than `WEFT_RECORD_CONTENTS` bytes (64 KiB). `pointers` are
+//!     those within its contents, absent where there are none.
+//!   - `passed`: how kernels of earlier launches reached this allocation since the host overwrote all of it with one call, each once,
+//!     sorted; absent where there are none, or no contents. Whether these kernels store there is for the reader to decide: the contents are
+//!     those that the host gave. `arg` is the parameter; `{"global":"table"}` stands in its place for a variable of the
+//!     module, and `"arg":null` for a launch whose arguments are not known. What another allocation had passed goes with its bytes when it is
+//!     copied within the device. Only pointers that the host copied in are followed, not those that kernels make.
+//!   - `globals`: variables of the module that the host has asked for the address of, absent where there are none.
+//! - `contents/HASH.hex`: two hexadecimal digits a byte, `..` for a byte that nobody copied in or set, 32 bytes a line; pointers
+//!   are zeros. Memory that the host uses without calls (managed, pinned, registered) is known as it is at the launch.
+//! - `invalid`: a call that the driver refuses. `"after_read":true` says that the process has read memory before that a kernel might have changed, so
+//!   that the call might rest on values which are not those of a device. `kernel` is there if the call is about one.
+//! - `missing`: a function that the stand-in does not have was called or, if it has no such symbol, asked for, once each.
+//!
+//! Recording never stops the program: what cannot be written is not, and one line on standard error says so, once.
+
+use std::collections::{HashMap, HashSet};
+use std::ffi::OsString;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+use std::{env, process};
+
+use crate::device::Device;
+use crate::hash;
+use crate::json::Json;
+use crate::status::Refusal;
+
+/// Bytes of the largest allocation whose contents are kept, unless the environment says otherwise.
+const CONTENTS: u64 = 64 << 10;
+
+/// The record of this process.
+#[derive(Debug)]
+pub(crate) struct Record {
+    /// `None`: nothing is recorded.
+    folder: Option<PathBuf>,
+    /// Bytes of the largest allocation whose contents are kept.
+    pub(crate) bound: u64,
+    device: Device,
+    file: Option<File>,
+    /// The process that the file is of: a forked one has a file of its own.
+    pid: u32,
+    /// Hashes of the lines that were written.
+    lines: HashSet<u128>,
+    /// Names of the files that were written.
+    stored: HashSet<PathBuf>,
+    /// Names of contents, by their fingerprints.
+    names: HashMap<(u64, u64), String>,
+}
+
+impl Record {
+    /// Reads the environment.
+    pub(crate) fn from_environment(device: Device) -> Self {
+        let folder =
+            env::var_os("WEFT_RECORD").filter(|folder| !folder.is_empty()).map(PathBuf::from);
+        let bound = env::var("WEFT_RECORD_CONTENTS").ok().and_then(|bytes| bytes.parse().ok());
+        Record {
+            // The program might change its folder.
+            folder: folder.map(|folder| std::path::absolute(&folder).unwrap_or(folder)),
+            bound: bound.unwrap_or(CONTENTS),
+            device,
+            file: None,
+            pid: 0,
+            lines: HashSet::new(),
+            stored: HashSet::new(),
+            names: HashMap::new(),
+        }
+    }
+
+    /// Returns whether anything is recorded.
+    pub(crate) fn is_on(&self) -> bool {
+        self.folder.is_some()
+    }
+
+    /// Opens the file of this process, which says that it uses the driver even if it launches nothing.
+    pub(crate) fn begin(&mut self) {
+        let done = self.opened();
+        self.judge(done);
+    }
+
+    /// Appends a line, unless this process has written the same before.
+    pub(crate) fn line(&mut self, line: &str) {
+        if !self.is_on() {
+            return;
+        }
+        let done = self.opened().and_then(|()| self.append(line));
+        self.judge(done);
+    }
+
+    /// Keeps a file such as `modules/HASH.ptx`, unless it is there.
+    pub(crate) fn store(&mut self, folder: &str, name: &str, bytes: &[u8]) {
+        let Some(root) = &self.folder else { return };
+        let path = root.join(folder).join(name);
+        if !self.stored.contains(&path) {
+            let done = write_whole(&path, bytes);
+            self.stored.insert(path);
+            self.judge(done);
+        }
+    }
+
+    /// Keeps contents, and returns their name. `text` is asked for only if this process has not kept contents with this
+    /// fingerprint before.
+    pub(crate) fn contents(
+        &mut self,
+        fingerprint: (u64, u64),
+        text: impl FnOnce() -> String,
+    ) -> String {
+        if let Some(name) = self.names.get(&fingerprint) {
+            return name.clone();
+        }
+        let text = text();
+        let name = hash::name(text.as_bytes());
+        self.store("contents", &format!("{name}.hex"), text.as_bytes());
+        self.names.insert(fingerprint, name.clone());
+        name
+    }
+
+    /// Notes a call that was refused.
+    pub(crate) fn invalid(&mut self, function: &str, refusal: &Refusal, after_read: bool) {
+        let Some(reason) = &refusal.reason else { return };
+        let line = Json::object(|json| {
+            json.text("record", "invalid");
+            json.text("function", function);
+            json.text("error", refusal.status.name());
+            if let Some(kernel) = &refusal.kernel {
+                json.text("kernel", kernel);
+            }
+            json.text("reason", reason);
+            if after_read {
+                json.boolean("after_read", true);
+            }
+        });
+        self.line(&line);
+    }
+
+    /// Notes a function that the stand-in does not have.
+    pub(crate) fn missing(&mut self, function: &str) {
+        let line = Json::object(|json| {
+            json.text("record", "missing");
+            json.text("function", function);
+        });
+        self.line(&line);
+    }
+
+    /// Keeps a module of PTX with the names of its kernels, and returns the name of the module.
+    pub(crate) fn module<'k>(
+        &mut self,
+        ptx: &[u8],
+        kernels: impl IntoIterator<Item = &'k str>,
+    ) -> String {
+        let name = hash::name(ptx);
+        self.store("modules", &format!("{name}.ptx"), ptx);
+        let line = Json::object(|json| {
+            json.text("record", "module");
+            json.text("hash", &name);
+            json.texts("kernels", kernels);
+        });
+        self.line(&line);
+        name
+    }
+
+    /// Notes a module that is not kept.
+    pub(crate) fn opaque_module(&mut self, bytes: Option<u64>, reason: &str) {
+        let line = Json::object(|json| {
+            json.text("record", "module");
+            if let Some(bytes) = bytes {
+                json.number("bytes", bytes);
+            }
+            json.text("reason", reason);
+        });
+        self.line(&line);
+    }
+
+    fn append(&mut self, line: &str) -> io::Result<()> {
+        let Some(file) = &mut self.file else { return Ok(()) };
+        if self.lines.insert(hash::fnv1a(line.as_bytes())) {
+            file.write_all(format!("{line}\n").as_bytes())?;
+        }
+        Ok(())
+    }
+
+    /// Opens the file of this process, if it is not open.
+    fn opened(&mut self) -> io::Result<()> {
+        let pid = process::id();
+        let Some(folder) = &self.folder else { return Ok(()) };
+        if self.file.is_some() && self.pid == pid {
+            return Ok(());
+        }
+        self.lines.clear();
+        let launches = folder.join("launches");
+        fs::create_dir_all(&launches)?;
+        let start = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
+        let path = launches.join(format!("{pid}-{start}.jsonl"));
+        self.file = Some(OpenOptions::new().append(true).create_new(true).open(path)?);
+        self.pid = pid;
+        let first = self.process(pid);
+        self.append(&first)
+    }
+
+    fn process(&self, pid: u32) -> String {
+        let lossy = |argument: OsString| argument.to_string_lossy().into_owned();
+        Json::object(|json| {
+            json.text("record", "process");
+            json.number("version", 1_u32);
+            json.texts("command", env::args_os().map(lossy));
+            json.number("pid", pid);
+            json.text("device", &self.device.target());
+            json.number("multiprocessors", self.device.multiprocessors);
+        })
+    }
+
+    /// Ends the record where it cannot be written, and says so.
+    fn judge(&mut self, done: io::Result<()>) {
+        if let Err(error) = done
+            && let Some(folder) = self.folder.take()
+        {
+            self.file = None;
+            let folder = folder.display();
+            // Standard error might be closed.
+            let _ = writeln!(
+                io::stderr(),
+                "weft: launches are not recorded from here on: {folder}: {error}"
+            );
+        }
+    }
+}
+
+/// Writes a file that is whole or not there.
+fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if path.exists() {
+        return Ok(());
+    }
+    let folder = path.parent().unwrap_or(path);
+    fs::create_dir_all(folder)?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let temporary = folder.join(format!(".{}-{name}", process::id()));
+    let done = fs::write(&temporary, bytes).and_then(|()| fs::rename(&temporary, path));
+    if done.is_err() {
+        let _ = fs::remove_file(&temporary);
+    }
+    done
+}

@@ -1,0 +1,188 @@
+//! Runs a scenario of `tests/host` with the stand-in in front, and reads its record.
+
+#![allow(clippy::panic, reason = "a test that cannot run says why")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+/// What a scenario left.
+#[derive(Debug)]
+pub(crate) struct Recorded {
+    /// Folder of the record.
+    pub(crate) folder: PathBuf,
+    /// How the program ended, and what it printed.
+    pub(crate) output: Output,
+    _root: TempDir,
+}
+
+/// A folder with the library, and the program that is linked to it.
+fn build(root: &Path) -> PathBuf {
+    let library = root.join("lib");
+    weft_driver::install(&library).expect("the library can be written");
+    let rustc = Command::new("rustc").arg("-vV").output().expect("`rustc -vV` runs");
+    let text = String::from_utf8_lossy(&rustc.stdout).into_owned();
+    let host = text
+        .lines()
+        .find_map(|line| line.strip_prefix("host: "))
+        .expect("`rustc -vV` names its host");
+    let compiler = cc::Build::new()
+        .target(host)
+        .host(host)
+        .opt_level(1)
+        .out_dir(root)
+        .cargo_metadata(false)
+        .try_get_compiler()
+        .unwrap_or_else(|error| {
+            panic!("this test needs a C compiler, such as gcc, or CC that names one: {error}")
+        });
+    let program = root.join("scenarios");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/host/scenarios.c");
+    let output = compiler
+        .to_command()
+        .args(["-std=gnu11", "-Wall", "-Werror", "-pthread"])
+        .arg(source)
+        .arg("-o")
+        .arg(&program)
+        .arg(format!("-L{}", library.display()))
+        .args(["-lcuda", "-ldl"])
+        .output()
+        .expect("the compiler runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    program
+}
+
+/// Runs a scenario; `change` sets its environment.
+pub(crate) fn run(scenario: &str, change: impl FnOnce(&mut Command)) -> Recorded {
+    let root = tempfile::tempdir().expect("a temporary folder");
+    let program = build(root.path());
+    let folder = root.path().join("record");
+    let mut command = Command::new(program);
+    command.arg(scenario).env("LD_LIBRARY_PATH", root.path().join("lib"));
+    command
+        .env_remove("WEFT_RECORD_DEVICE")
+        .env_remove("WEFT_RECORD_CONTENTS")
+        .env("WEFT_RECORD", &folder);
+    change(&mut command);
+    let output = command.output().expect("the program runs");
+    Recorded { folder, output, _root: root }
+}
+
+/// Runs a scenario that has to end well, as it is.
+pub(crate) fn record(scenario: &str) -> Recorded {
+    let recorded = run(scenario, |_| {});
+    recorded.assert_success();
+    recorded
+}
+
+impl Recorded {
+    /// Checks that the program ended well and printed nothing.
+    pub(crate) fn assert_success(&self) {
+        let errors = String::from_utf8_lossy(&self.output.stderr);
+        assert!(self.output.status.success(), "{}: {errors}", self.output.status);
+        assert_eq!(errors, "");
+    }
+
+    /// Returns the lines of each process, by the name of its file.
+    pub(crate) fn processes(&self) -> BTreeMap<String, Vec<String>> {
+        let files = fs::read_dir(self.folder.join("launches")).expect("launches were recorded");
+        let lines = |path: &Path| {
+            let text = fs::read_to_string(path).expect("records are text");
+            assert!(text.ends_with('\n'), "the last line is whole: {text:?}");
+            text.lines().map(str::to_owned).collect()
+        };
+        let files = files.map(|file| file.expect("the folder can be read").path());
+        files
+            .map(|path| {
+                (path.file_name().unwrap_or_default().to_string_lossy().into_owned(), lines(&path))
+            })
+            .collect()
+    }
+
+    /// Returns the lines of the only process behind the one that says what it is, which is checked.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let mut processes = self.processes();
+        assert_eq!(processes.len(), 1, "{processes:?}");
+        let (name, mut lines) = processes.pop_first().expect("one process");
+        let first: serde_json::Value =
+            serde_json::from_str(&lines.remove(0)).expect("a line is JSON");
+        assert_eq!(first["record"], "process");
+        assert_eq!(first["version"], 1);
+        assert!(
+            first["command"][0].as_str().is_some_and(|path| path.ends_with("scenarios")),
+            "{first}"
+        );
+        let pid = first["pid"].as_u64().expect("a number");
+        assert!(name.starts_with(&format!("{pid}-")), "{name} of process {pid}");
+        lines
+    }
+
+    /// Checks the lines of kinds but `module`. In the expected ones, `$module` is the name of the one module, and `$NAME` of a text
+    /// of contents, which has to be in the record.
+    pub(crate) fn assert_lines(&self, contents: &[(&str, &str)], expected: &[&str]) {
+        let lines: Vec<_> = self
+            .lines()
+            .into_iter()
+            .filter(|line| !line.starts_with(r#"{"record":"module""#))
+            .collect();
+        let modules = self.files("modules");
+        let mut names: Vec<(String, String)> = Vec::new();
+        if let Some(module) = modules.first() {
+            names.push(("$module".to_owned(), module.trim_end_matches(".ptx").to_owned()));
+        }
+        for (name, text) in contents {
+            let hash = name_of(text.as_bytes());
+            let file = self.folder.join("contents").join(format!("{hash}.hex"));
+            let kept = fs::read_to_string(&file).unwrap_or_else(|error| {
+                panic!("{name}, {text:?}: {error}; there are {:?}", self.texts("contents"))
+            });
+            assert_eq!(kept, *text);
+            names.push((format!("${name}"), hash));
+        }
+        let whole = |line: &&str| {
+            names.iter().fold((*line).to_owned(), |line, (name, hash)| line.replace(name, hash))
+        };
+        let expected: Vec<_> = expected.iter().map(whole).collect();
+        for (line, expected) in lines.iter().zip(&expected) {
+            assert_eq!(line, expected);
+        }
+        assert_eq!(lines.len(), expected.len(), "{lines:#?}");
+        assert_eq!(self.files("contents").len(), contents.len(), "{:?}", self.texts("contents"));
+    }
+
+    /// Returns the names of the files in a folder of the record, in order. The name of each is checked: it is the hash of its
+    /// bytes.
+    pub(crate) fn files(&self, folder: &str) -> Vec<String> {
+        let path = self.folder.join(folder);
+        let Ok(files) = fs::read_dir(&path) else { return Vec::new() };
+        let name = |file: fs::DirEntry| file.file_name().to_string_lossy().into_owned();
+        let mut names: Vec<_> =
+            files.map(|file| name(file.expect("the folder can be read"))).collect();
+        names.sort();
+        for name in &names {
+            let bytes = fs::read(path.join(name)).expect("the file can be read");
+            assert_eq!(name.split('.').next(), Some(name_of(&bytes).as_str()));
+        }
+        names
+    }
+
+    fn texts(&self, folder: &str) -> Vec<String> {
+        let text = |name: String| {
+            fs::read_to_string(self.folder.join(folder).join(name)).unwrap_or_default()
+        };
+        self.files(folder).into_iter().map(text).collect()
+    }
+}
+
+/// FNV-1a of 128 bits, once more and in another way than in the stand-in: the prime is 2^88 + 2^8 + 0x3b.
+pub(crate) fn name_of(bytes: &[u8]) -> String {
+    let mut hash = 144_066_263_297_769_815_596_495_629_667_062_367_629_u128;
+    for byte in bytes {
+        hash ^= u128::from(*byte);
+        hash = (hash << 88).wrapping_add(hash << 8).wrapping_add(hash.wrapping_mul(0x3b));
+    }
+    format!("{hash:032x}")
+}

@@ -1,0 +1,172 @@
+//! The launches of a package's kernels that come from records.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+
+use weft_core::launch::Launch;
+use weft_core::ptx::Module;
+
+use crate::config::{Allow, NamedLaunch};
+use crate::discover::PtxFile;
+use crate::record::{KernelLaunches, Record, RecordError, module_name};
+
+/// Which launches kernels are checked under.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LaunchSource {
+    /// Those that the configuration states and those that are recorded. A kernel that has recorded launches is checked under
+    /// what the configuration leaves open only if it has none.
+    #[default]
+    All,
+    /// The recorded ones; a kernel that has none is not checked.
+    Recorded,
+    /// Those that the configuration states.
+    Configured,
+}
+
+/// The records that a package's kernels have launches in.
+#[derive(Clone, Debug, Default)]
+pub struct PackageRecords {
+    /// The records.
+    pub records: Vec<Arc<Record>>,
+    /// The names of the texts of PTX of other packages, of which the package's kernels have no launches.
+    pub others: BTreeSet<String>,
+    /// Which launches count.
+    pub source: LaunchSource,
+}
+
+/// What a record says about the launches of a kernel, beside them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordNote {
+    /// How many launches are not checked, since others differ more.
+    pub left_out: usize,
+    /// Whether some are of another text of the PTX.
+    pub is_rebuilt: bool,
+}
+
+impl PackageRecords {
+    /// Adds the record that a package keeps in its folder, if there is one.
+    ///
+    /// # Errors
+    /// A record that cannot be read.
+    pub(super) fn saved(dir: &Path) -> Result<Self, RecordError> {
+        let record = Record::read(&dir.join(Record::SAVED))?;
+        Ok(Self { records: record.map(Arc::new).into_iter().collect(), ..Self::default() })
+    }
+
+    /// Returns the files of those modules of the records whose launches are of no module among `files`.
+    pub fn strangers(&self, files: &[PtxFile]) -> Vec<PtxFile> {
+        if self.source == LaunchSource::Configured || self.records.is_empty() {
+            return Vec::new();
+        }
+        let present = names(files).chain(self.others.iter().cloned()).collect();
+        let of_record = |record: &Arc<Record>| {
+            let has = |kernel: &str| files.iter().any(|file| has_kernel(&file.text, kernel));
+            let names = record.strangers(&present, |launch| has(&launch.kernel));
+            names.into_iter().map(|name| stranger(record, &name)).collect::<Vec<_>>()
+        };
+        self.records.iter().flat_map(of_record).collect()
+    }
+
+    /// Whether a file is a module of these records.
+    pub fn has(&self, file: &PtxFile) -> bool {
+        self.records.iter().any(|record| record.is_module(&file.path))
+    }
+
+    /// Returns the launches of a kernel, each with what the records say of it if it is recorded. `stated`: what the configuration
+    /// states; `kernel`: by its module and name; `text`: the name of the module's text; `present`: those of all files of the package.
+    pub(super) fn over(
+        &self,
+        stated: Vec<NamedLaunch>,
+        kernel: (&Module, &str),
+        text: &str,
+        present: &BTreeSet<String>,
+    ) -> Vec<(NamedLaunch, Option<RecordNote>)> {
+        let plain = |stated: Vec<NamedLaunch>| stated.into_iter().map(|own| (own, None)).collect();
+        let Some(first) = stated.first().filter(|_| self.source != LaunchSource::Configured) else {
+            return plain(stated);
+        };
+        let present = present | &self.others;
+        let mut recorded: Vec<(NamedLaunch, Option<RecordNote>)> = Vec::new();
+        for record in &self.records {
+            let found = record.of_kernel(kernel, text, &present, &first.launch);
+            let KernelLaunches { launches, left_out, is_rebuilt } = found;
+            for (label, launch) in launches {
+                let is_known = recorded
+                    .iter()
+                    .any(|(own, _)| own.label.as_ref() == Some(&label) && own.launch == launch);
+                if !is_known {
+                    let note = RecordNote { left_out, is_rebuilt };
+                    recorded.push((labelled(label, launch, &stated), Some(note)));
+                }
+            }
+        }
+        match self.source {
+            LaunchSource::Recorded => recorded,
+            _ if recorded.is_empty() => plain(stated),
+            _ => {
+                let is_stated = |own: &NamedLaunch| {
+                    own.label.is_some() || own.launch.block.is_some() && !own.has_default_block
+                };
+                let stated = stated.into_iter().filter(is_stated).map(|own| (own, None));
+                stated.chain(recorded).collect()
+            }
+        }
+    }
+}
+
+/// Returns a recorded launch with what the configuration says of all launches of its kernel.
+fn labelled(label: String, launch: Launch, stated: &[NamedLaunch]) -> NamedLaunch {
+    let of_all = |allow: &&Allow| stated.iter().all(|own| own.allow.contains(allow));
+    let first = stated.first();
+    NamedLaunch {
+        label: Some(label),
+        launch,
+        allow: first.into_iter().flat_map(|own| &own.allow).filter(of_all).cloned().collect(),
+        skip: first
+            .and_then(|own| own.skip.clone())
+            .filter(|_| stated.iter().all(|own| own.skip.is_some())),
+        places: BTreeMap::new(),
+        has_default_block: false,
+    }
+}
+
+/// Returns the names of the texts of some files.
+pub fn names(files: &[PtxFile]) -> impl Iterator<Item = String> {
+    files.iter().map(|file| module_name(&file.text))
+}
+
+fn stranger(record: &Record, name: &str) -> PtxFile {
+    let path = record.module_path(name);
+    let display = format!("recorded/{}.ptx", &name[..8]);
+    let unread = |error: &dyn std::fmt::Display| PtxFile {
+        path: path.clone(),
+        display: display.clone(),
+        text: Arc::default(),
+        unread: Some(error.to_string()),
+    };
+    PtxFile::read(&path, &display).unwrap_or_else(|error| unread(&error))
+}
+
+/// Whether a text of PTX defines a kernel with this name.
+fn has_kernel(text: &str, name: &str) -> bool {
+    text.match_indices(name).any(|(at, _)| {
+        let (before, word) = (text[..at].trim_end(), ".entry");
+        let after = text[at + name.len()..].chars().next();
+        let goes_on = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$' | '%');
+        before.ends_with(word) && before.len() < at && !after.is_some_and(goes_on)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::has_kernel;
+
+    #[test]
+    fn a_kernel_is_what_entry_names() {
+        let text = ".visible .entry k_1(\n)\n{ call k; }\n.entry\n k2() {}";
+        let has = |name: &str| has_kernel(text, name);
+        assert!(has("k_1") && has("k2"));
+        assert!(!has("k") && !has("k_") && !has("1"));
+    }
+}

@@ -1,0 +1,180 @@
+//! Reads the folder of a record.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use super::line::{self, Line, RefusedCall, VERSION};
+use super::recorded::RecordedLaunch;
+use super::writers::Writers;
+use crate::bounded;
+
+/// The most bytes that a file of lines or of contents can have.
+const MOST: u64 = 1 << 30;
+
+/// What a program and its processes launched.
+#[derive(Clone, Debug, Default)]
+pub struct Record {
+    /// The launches, each once, in an order that does not depend on the run.
+    pub(super) launches: Vec<RecordedLaunch>,
+    /// The names of the modules that are kept.
+    pub(super) modules: BTreeSet<String>,
+    /// The folder; modules are in `modules/NAME.ptx`.
+    pub(super) folder: PathBuf,
+    /// What the host put into memory, by name; `None`: a byte that it never gave.
+    pub(super) contents: BTreeMap<String, Vec<Option<u8>>>,
+    /// What is known of the kernels of earlier launches; shared, since it takes long to find out.
+    pub(super) writers: Arc<Mutex<Writers>>,
+    /// The number of processes that used the driver.
+    pub processes: usize,
+    /// The calls that the driver refused.
+    pub refused: BTreeSet<RefusedCall>,
+    /// The functions that the stand-in does not have.
+    pub missing: BTreeSet<String>,
+    /// Why modules are not kept.
+    pub unkept: BTreeSet<String>,
+}
+
+/// Why a record cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// A file or folder that cannot be read.
+    #[error("cannot read the record {}", .path.display())]
+    Read {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system says.
+        #[source]
+        source: io::Error,
+    },
+    /// A line or text that is not that of a record.
+    #[error("{}:{line}: this is no record of launches: {said}; record anew by `cargo weft record`", .path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong.
+        said: String,
+    },
+    /// Another version of the format.
+    #[error("{}: the record has version {version}, this program reads version {VERSION}; record anew by `cargo weft record`", .path.display())]
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// The version of the record.
+        version: u32,
+    },
+}
+
+impl Record {
+    /// The folder of the record that a package keeps, in the folder of the package.
+    pub const SAVED: &str = "tests/launches";
+
+    /// Reads a record; `None` if there is none in this folder.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or is not that of a record of this version.
+    pub fn read(folder: &Path) -> Result<Option<Self>, RecordError> {
+        let lines = folder.join("launches");
+        let entries = match fs::read_dir(&lines) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(source) => return Err(RecordError::Read { path: lines, source }),
+        };
+        let mut paths = Vec::new();
+        for entry in entries {
+            let read = |source| RecordError::Read { path: lines.clone(), source };
+            paths.push(entry.map_err(read)?.path());
+        }
+        paths.retain(|path| path.extension().is_some_and(|ending| ending == "jsonl"));
+        paths.sort();
+        let mut record = Self { folder: folder.to_owned(), ..Self::default() };
+        for path in &paths {
+            record.add(path)?;
+        }
+        record.launches.sort();
+        record.launches.dedup();
+        Ok(Some(record))
+    }
+
+    /// Adds the lines of a file.
+    fn add(&mut self, path: &Path) -> Result<(), RecordError> {
+        let text = text(path)?;
+        for (at, line) in text.split_inclusive('\n').enumerate() {
+            // A process that ends while it writes, on a full disk for example, leaves a part of a line.
+            let Some(line) = line.strip_suffix('\n') else { break };
+            let malformed =
+                |said| RecordError::Malformed { path: path.to_owned(), line: at + 1, said };
+            match serde_json::from_str(line).map_err(|error| malformed(error.to_string()))? {
+                Line::Process { version, .. } if version != VERSION => {
+                    return Err(RecordError::Version { path: path.to_owned(), version });
+                }
+                Line::Process { .. } => self.processes += 1,
+                Line::Module { hash: Some(name), .. } if !is_name(&name) => {
+                    return Err(malformed("modules are named by 32 hexadecimal digits".to_owned()));
+                }
+                Line::Module { hash: Some(name), .. } => drop(self.modules.insert(name)),
+                Line::Module { reason, .. } => self.unkept.extend(reason),
+                Line::Launch(line) => {
+                    let launch = RecordedLaunch::of(line, &mut |name| self.given(name))?;
+                    self.launches.push(launch.map_err(|said| malformed(said.to_owned()))?);
+                }
+                Line::Invalid(call) => drop(self.refused.insert(call)),
+                Line::Missing { function } => drop(self.missing.insert(function)),
+                Line::Other => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the contents that are kept under a name, once, and returns their number of bytes.
+    fn given(&mut self, name: &str) -> Result<usize, RecordError> {
+        if let Some(bytes) = self.contents.get(name) {
+            return Ok(bytes.len());
+        }
+        let path = self.folder.join("contents").join(name).with_extension("hex");
+        let malformed = || RecordError::Malformed {
+            path: path.clone(),
+            line: 1,
+            said: "contents are pairs of hexadecimal digits".to_owned(),
+        };
+        let bytes = line::bytes(&text(&path)?).ok_or_else(malformed)?;
+        let count = bytes.len();
+        self.contents.insert(name.to_owned(), bytes);
+        Ok(count)
+    }
+
+    /// Returns the path of a module that is kept.
+    pub fn module_path(&self, name: &str) -> PathBuf {
+        self.folder.join("modules").join(name).with_extension("ptx")
+    }
+
+    /// Whether a file is in the folder of the modules.
+    pub fn is_module(&self, path: &Path) -> bool {
+        path.parent() == Some(&self.folder.join("modules"))
+    }
+
+    /// Whether nothing was launched.
+    pub fn is_empty(&self) -> bool {
+        self.launches.is_empty()
+    }
+
+    /// Returns the launches.
+    pub fn launches(&self) -> &[RecordedLaunch] {
+        &self.launches
+    }
+}
+
+fn text(path: &Path) -> Result<String, RecordError> {
+    let read = |source| RecordError::Read { path: path.to_owned(), source };
+    let bytes = bounded::read(path, MOST).map_err(read)?;
+    String::from_utf8(bytes).map_err(|error| read(io::Error::other(error)))
+}
+
+/// Returns whether a file name is one that hashes have.
+pub(super) fn is_name(text: &str) -> bool {
+    text.len() == 32 && text.bytes().all(|c| c.is_ascii_hexdigit())
+}

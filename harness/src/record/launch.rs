@@ -1,0 +1,149 @@
+//! A recorded launch as one that is checked.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use weft_core::flow::Param;
+use weft_core::launch::allocation::{MAX_BUFFER, MOST_GIVEN};
+use weft_core::launch::{Allocation, Arg, Dim3, Fields, Launch, Within};
+
+use super::recorded::{RecordedAllocation, RecordedArg, RecordedLaunch, RecordedPointer};
+
+/// The bytes that an allocation begins with; `None`: one that the host never gave.
+pub(super) type Given<'r> = &'r [Option<u8>];
+
+impl RecordedLaunch {
+    /// Returns this launch with the options and limits of `stated`: the arguments, sizes and contents are those of the record,
+    /// nothing else is required of them. `params`: the parameters of the kernel that is checked; `given`: returns what the host put
+    /// into an allocation, unless kernels might have changed it.
+    pub(super) fn launch<'r>(
+        &self,
+        stated: &Launch,
+        params: &[Param],
+        given: &mut dyn FnMut(&RecordedAllocation) -> Option<Given<'r>>,
+    ) -> Launch {
+        let known: Vec<Option<Given<'r>>> = self.allocations.iter().map(given).collect();
+        let args = self.args.iter().flatten().zip(params).enumerate();
+        let args = args.filter_map(|(at, (arg, param))| Some((at, self.value(arg, param)?)));
+        Launch {
+            block: Some(dim(self.block).into()),
+            grid: Some(dim(self.grid).into()),
+            shared: Some(self.shared),
+            args: args.collect(),
+            buffers: self.reached(&known),
+            requires: Vec::new(),
+            ..stated.clone()
+        }
+    }
+
+    /// Returns the value of an argument; `None` for one that is left open: a number of a kind that cannot be stated exactly, or a
+    /// pointer to freed memory or to a variable.
+    fn value(&self, arg: &RecordedArg, param: &Param) -> Option<Arg> {
+        let pointer = |own: &RecordedPointer| self.within(own).map(Arg::Within);
+        if !param.is_scalar {
+            let fields = arg.pointers.iter().filter_map(|own| Some((own.at, pointer(own)?)));
+            let fields: BTreeMap<u64, Arg> = fields.collect();
+            let is_whole = !arg.has_freed && fields.len() == arg.pointers.len();
+            let bytes = is_whole.then(|| arg.bytes.clone());
+            return Some(Arg::Fields(Fields { bytes, fields }));
+        }
+        match (&arg.pointers[..], param.is_float) {
+            ([own], _) => pointer(own),
+            ([], true) => number(&arg.bytes).filter(|own| !own.is_nan()).map(Arg::Float),
+            ([], false) if !arg.has_freed => integer(&arg.bytes, param.is_signed).map(Arg::Integer),
+            _ => None,
+        }
+    }
+
+    /// Returns where a pointer leads; `None` for one into a variable, which is no buffer: the kernel accesses it by its name as well.
+    fn within(&self, pointer: &RecordedPointer) -> Option<Within> {
+        let RecordedPointer { allocation, offset, .. } = *pointer;
+        let is_buffer = !self.allocations[allocation].is_variable;
+        is_buffer.then(|| Within { buffer: buffer_name(allocation), offset })
+    }
+
+    /// Returns the allocations into which arguments point, and those into which pointers in known contents lead from there.
+    /// `known`: the contents of each, if they are what the host gave.
+    fn reached(&self, known: &[Option<Given<'_>>]) -> BTreeMap<String, Allocation> {
+        let of_args = self.args.iter().flatten().flat_map(|arg| &arg.pointers);
+        let mut open: Vec<usize> = of_args.map(|pointer| pointer.allocation).collect();
+        let mut reached = BTreeSet::new();
+        while let Some(at) = open.pop() {
+            let own = &self.allocations[at];
+            if !own.is_variable && reached.insert(at) && known[at].is_some() {
+                open.extend(own.pointers.iter().map(|pointer| pointer.allocation));
+            }
+        }
+        let buffer = |at: usize| (buffer_name(at), self.allocation(at, known[at]));
+        reached.into_iter().map(buffer).collect()
+    }
+
+    /// Returns an allocation as far as it can be stated: more is open.
+    fn allocation(&self, at: usize, given: Option<Given<'_>>) -> Allocation {
+        let own = &self.allocations[at];
+        let size = Some(own.size).filter(|size| *size <= MAX_BUFFER);
+        let Some(given) = given else {
+            return Allocation { size, ..Allocation::default() };
+        };
+        let most = usize::try_from(MOST_GIVEN).unwrap_or(usize::MAX);
+        let mut contents: Vec<Option<u8>> = given.iter().take(most).copied().collect();
+        let mut pointers = BTreeMap::new();
+        for pointer in own.pointers.iter().filter(|pointer| pointer.at < MOST_GIVEN) {
+            if let Some(within) = self.within(pointer) {
+                pointers.insert(pointer.at, within);
+            } else {
+                let first = usize::try_from(pointer.at).unwrap_or(usize::MAX);
+                contents.iter_mut().skip(first).take(8).for_each(|byte| *byte = None);
+            }
+        }
+        Allocation { size, contents, pointers }
+    }
+}
+
+fn dim([x, y, z]: [u32; 3]) -> Dim3 {
+    Dim3 { x, y, z }
+}
+
+/// Returns the name of an allocation in reports: a letter, as far as they go.
+fn buffer_name(at: usize) -> String {
+    let letter = u8::try_from(at).ok().filter(|at| *at < 26).map(|at| char::from(b'a' + at));
+    letter.map_or_else(|| format!("buffer{at}"), String::from)
+}
+
+/// Returns the floating-point number with these bytes, of the sizes that parameters have and that `f64` holds exactly.
+fn number(bytes: &[u8]) -> Option<f64> {
+    match bytes.len() {
+        4 => Some(f64::from(f32::from_le_bytes(bytes.try_into().ok()?))),
+        8 => Some(f64::from_le_bytes(bytes.try_into().ok()?)),
+        _ => None,
+    }
+}
+
+fn integer(bytes: &[u8], is_signed: bool) -> Option<i128> {
+    let mut wide = [0; 16];
+    wide.get_mut(..bytes.len())?.copy_from_slice(bytes);
+    let value = i128::from_le_bytes(wide);
+    let bits = u32::try_from(bytes.len()).ok()?.checked_mul(8)?;
+    let is_negative = is_signed && (1..128).contains(&bits) && value >> (bits - 1) & 1 == 1;
+    Some(if is_negative { value - (1 << bits) } else { value })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn integers_are_those_of_their_bytes() {
+        assert_eq!(integer(&[0xfe, 0xff], false), Some(0xfffe));
+        assert_eq!(integer(&[0xfe, 0xff], true), Some(-2));
+        assert_eq!(integer(&[1, 0, 0, 0, 0, 0, 0, 0x80], true), Some(i128::from(i64::MIN) + 1));
+        assert_eq!(integer(&[0xff; 16], true), Some(-1));
+        assert_eq!(integer(&[0; 17], true), None);
+    }
+
+    #[test]
+    fn numbers_are_those_of_their_bytes() {
+        assert_eq!(number(&1.5_f32.to_le_bytes()), Some(1.5));
+        assert_eq!(number(&(-0.1_f64).to_le_bytes()), Some(-0.1));
+        assert_eq!(number(&[0, 0]), None);
+    }
+}

@@ -1,0 +1,150 @@
+//! The lines of a record, as the stand-in for the driver writes them. Fields that are not needed are skipped.
+
+use serde::Deserialize;
+
+/// The version of the format that is read.
+pub(super) const VERSION: u32 = 1;
+
+/// One line.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "record", rename_all = "lowercase")]
+pub(super) enum Line {
+    /// A process that uses the driver.
+    Process { version: u32 },
+    /// A module of code.
+    Module { hash: Option<String>, reason: Option<String> },
+    /// A launch of a kernel.
+    Launch(LaunchLine),
+    /// A call that the driver refuses.
+    Invalid(RefusedCall),
+    /// A function that the stand-in does not have.
+    Missing { function: String },
+    /// What a later version might add.
+    #[serde(other)]
+    Other,
+}
+
+/// A launch of a kernel.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct LaunchLine {
+    pub(super) kernel: String,
+    pub(super) module: Option<String>,
+    pub(super) grid: [u32; 3],
+    pub(super) block: [u32; 3],
+    #[serde(default)]
+    pub(super) cluster: Option<[u32; 3]>,
+    pub(super) shared: u32,
+    pub(super) args: Option<Vec<ArgLine>>,
+    #[serde(default)]
+    pub(super) allocations: Vec<AllocationLine>,
+    #[serde(default)]
+    pub(super) globals: Vec<GlobalLine>,
+}
+
+impl LaunchLine {
+    /// Returns the names of all modules and contents.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        let passed = self.allocations.iter().flat_map(|own| &own.passed);
+        let passed = passed.filter_map(|own| own.module.as_deref());
+        let contents = self.allocations.iter().filter_map(|own| own.contents.as_deref());
+        self.module.as_deref().into_iter().chain(passed).chain(contents)
+    }
+}
+
+/// A variable of the module whose address the host has asked for.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct GlobalLine {
+    /// The index of the allocation that it is.
+    pub(super) allocation: usize,
+}
+
+/// The bytes of an argument.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct ArgLine {
+    /// As hexadecimal digits, those of pointers zeros.
+    pub(super) bytes: String,
+    #[serde(default)]
+    pub(super) pointers: Vec<PointerLine>,
+    /// The bytes at which pointers to freed memory stand.
+    #[serde(default)]
+    pub(super) freed: Vec<u64>,
+}
+
+/// A pointer in an argument or in an allocation.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub(super) struct PointerLine {
+    /// The byte at which it stands.
+    pub(super) at: u64,
+    /// The index of the allocation that it points into.
+    pub(super) allocation: usize,
+    pub(super) offset: u64,
+}
+
+/// Memory that the program allocated.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct AllocationLine {
+    pub(super) size: u64,
+    /// The name of the file with its contents.
+    #[serde(default)]
+    pub(super) contents: Option<String>,
+    #[serde(default)]
+    pub(super) pointers: Vec<PointerLine>,
+    #[serde(default)]
+    pub(super) passed: Vec<PassedLine>,
+}
+
+/// How a kernel of an earlier launch could reach an allocation.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct PassedLine {
+    pub(super) module: Option<String>,
+    pub(super) kernel: String,
+    /// The position of a parameter; anything else if it was not by a parameter.
+    pub(super) arg: serde_json::Value,
+}
+
+/// A call that the driver refused, and why.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+pub struct RefusedCall {
+    /// The function of the driver.
+    pub function: String,
+    /// The name of the error that CUDA has for it.
+    pub error: String,
+    /// The kernel that the call is about, if it is about one.
+    #[serde(default)]
+    pub kernel: Option<String>,
+    /// What is wrong.
+    pub reason: String,
+    /// Whether the program had read memory before that a kernel might have changed, so that the call might rest on values
+    /// that are not those of a device.
+    #[serde(default)]
+    pub after_read: bool,
+}
+
+/// Returns the bytes that hexadecimal digits mean, `..` for one that is not known; `None` for other texts. White space is
+/// skipped.
+pub(super) fn bytes(text: &str) -> Option<Vec<Option<u8>>> {
+    let digits: Vec<u8> = text.bytes().filter(|c| !c.is_ascii_whitespace()).collect();
+    let byte = |pair: &[u8]| match pair {
+        b".." => Some(None),
+        [high, low] => {
+            let digit = |c: u8| char::from(c).to_digit(16);
+            let byte = digit(*high)? * 16 + digit(*low)?;
+            Some(u8::try_from(byte).ok())
+        }
+        _ => None,
+    };
+    digits.chunks(2).map(byte).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_known_or_not() {
+        assert_eq!(bytes("0aFf..\n10"), Some(vec![Some(10), Some(255), None, Some(16)]));
+        for wrong in ["0", "0.", "0g", "abc"] {
+            assert_eq!(bytes(wrong), None, "{wrong}");
+        }
+    }
+}

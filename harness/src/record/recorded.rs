@@ -1,0 +1,168 @@
+//! One launch of a record.
+
+use weft_core::launch::allocation::POINTER;
+
+use super::folder::{RecordError, is_name};
+use super::line::{self, AllocationLine, ArgLine, GlobalLine, LaunchLine, PassedLine, PointerLine};
+
+/// One launch of a record, as it is kept.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RecordedLaunch {
+    /// The name of the kernel in the PTX.
+    pub kernel: String,
+    /// The name of the module; `None`: it is not kept.
+    pub module: Option<String>,
+    /// Threads of a cta in x, y and z.
+    pub block: [u32; 3],
+    /// Ctas of the grid in x, y and z.
+    pub grid: [u32; 3],
+    /// Ctas of a cluster, if the launch states that.
+    pub cluster: Option<[u32; 3]>,
+    /// Bytes of dynamic shared memory.
+    pub shared: u32,
+    /// The arguments; `None`: their sizes were not known.
+    pub(super) args: Option<Vec<RecordedArg>>,
+    pub(super) allocations: Vec<RecordedAllocation>,
+}
+
+/// The bytes of an argument.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct RecordedArg {
+    /// Zeros where pointers are.
+    pub(super) bytes: Vec<u8>,
+    pub(super) pointers: Vec<RecordedPointer>,
+    /// Whether it holds pointers to memory that was freed. They are zeros in `bytes`, and not null.
+    pub(super) has_freed: bool,
+}
+
+/// A pointer into an allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct RecordedPointer {
+    /// Where it stands.
+    pub(super) at: u64,
+    /// The index of the allocation.
+    pub(super) allocation: usize,
+    pub(super) offset: u64,
+}
+
+/// Memory that the program allocated.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct RecordedAllocation {
+    /// In bytes.
+    pub(super) size: u64,
+    /// The name of what the host put there; `None` if that is not kept.
+    pub(super) contents: Option<String>,
+    pub(super) pointers: Vec<RecordedPointer>,
+    /// How kernels of earlier launches could reach it since.
+    pub(super) passed: Vec<Passing>,
+    /// Whether it is a variable of the module, which kernels also reach by its name.
+    pub(super) is_variable: bool,
+}
+
+/// A parameter of an earlier launch.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Passing {
+    /// The name of the module.
+    pub(super) module: Option<String>,
+    pub(super) kernel: String,
+    /// The position of the parameter; `None`: it was not by a parameter.
+    pub(super) arg: Option<usize>,
+}
+
+impl RecordedLaunch {
+    /// Makes a launch of its line. `given`: returns how many bytes the contents with a name have. What contradicts itself is told
+    /// in the inner result.
+    pub(super) fn of(
+        line: LaunchLine,
+        given: &mut dyn FnMut(&str) -> Result<usize, RecordError>,
+    ) -> Result<Result<Self, &'static str>, RecordError> {
+        if !line.names().all(is_name) {
+            return Ok(Err("modules and contents are named by 32 hexadecimal digits"));
+        }
+        for own in &line.allocations {
+            if own.contents.as_deref().map_or(Ok(0), &mut *given)? as u64 > own.size {
+                return Ok(Err("contents have more bytes than their allocation"));
+            }
+        }
+        Ok(Self::joined(line))
+    }
+
+    fn joined(line: LaunchLine) -> Result<Self, &'static str> {
+        let LaunchLine { kernel, module, grid, block, cluster, shared, args, .. } = line;
+        let mut allocations: Vec<_> = line.allocations.into_iter().map(allocation).collect();
+        for GlobalLine { allocation } in line.globals {
+            let own = allocations.get_mut(allocation);
+            own.ok_or("a variable is none of the allocations of the launch")?.is_variable = true;
+        }
+        let args = args.map(|args| args.into_iter().map(arg).collect::<Option<Vec<_>>>());
+        if args == Some(None) {
+            return Err(
+                "bytes of an argument are pairs of hexadecimal digits, with its pointers among them",
+            );
+        }
+        let args = args.flatten();
+        let launch = Self { kernel, module, block, grid, cluster, shared, args, allocations };
+        launch.misfit().map_or(Ok(launch), Err)
+    }
+
+    /// Returns what is wrong about the allocations and the pointers; `None` if nothing is.
+    fn misfit(&self) -> Option<&'static str> {
+        let held = self.allocations.iter();
+        let of_args = self.args.iter().flatten().flat_map(|arg| &arg.pointers);
+        let mut pointers = of_args.chain(held.clone().flat_map(|own| &own.pointers));
+        let leads = |pointer: &RecordedPointer| {
+            let target = self.allocations.get(pointer.allocation);
+            target.is_some_and(|own| pointer.offset <= own.size)
+        };
+        if !pointers.all(leads) {
+            return Some("a pointer leads out of the allocations of the launch");
+        }
+        let mut places =
+            held.flat_map(|own| own.pointers.iter().map(|pointer| (pointer.at, own.size)));
+        (!places.all(|(at, size)| is_within(at, size)))
+            .then_some("a pointer stands at no multiple of 8 within its allocation")
+    }
+
+    /// Returns a name of the launch that depends on nothing else: six hexadecimal digits.
+    pub fn name(&self) -> String {
+        // The text of the derived representation names every field.
+        blake3::hash(format!("{self:?}").as_bytes()).to_hex()[..6].to_owned()
+    }
+
+    /// Returns the sizes of the arguments in bytes; `None` if they are not known.
+    pub(super) fn sizes(&self) -> Option<Vec<u64>> {
+        self.args.as_ref().map(|args| args.iter().map(|arg| arg.bytes.len() as u64).collect())
+    }
+}
+
+fn allocation(line: AllocationLine) -> RecordedAllocation {
+    let passing = |PassedLine { module, kernel, arg }: PassedLine| {
+        let arg = arg.as_u64().and_then(|arg| usize::try_from(arg).ok());
+        Passing { module, kernel, arg }
+    };
+    RecordedAllocation {
+        size: line.size,
+        contents: line.contents,
+        pointers: line.pointers.into_iter().map(pointer).collect(),
+        passed: line.passed.into_iter().map(passing).collect(),
+        is_variable: false,
+    }
+}
+
+/// Returns an argument; `None` for a text that is not bytes, all known.
+fn arg(line: ArgLine) -> Option<RecordedArg> {
+    let bytes = line::bytes(&line.bytes)?.into_iter().collect::<Option<Vec<u8>>>()?;
+    let pointers: Vec<_> = line.pointers.into_iter().map(pointer).collect();
+    let mut places = pointers.iter().map(|own| own.at).chain(line.freed.iter().copied());
+    let fits = places.all(|at| is_within(at, bytes.len() as u64));
+    fits.then_some(RecordedArg { bytes, pointers, has_freed: !line.freed.is_empty() })
+}
+
+/// Whether a pointer can stand at `at` among so many bytes.
+fn is_within(at: u64, size: u64) -> bool {
+    at.is_multiple_of(POINTER) && at.checked_add(POINTER).is_some_and(|end| end <= size)
+}
+
+fn pointer(PointerLine { at, allocation, offset }: PointerLine) -> RecordedPointer {
+    RecordedPointer { at, allocation, offset }
+}

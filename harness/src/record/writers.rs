@@ -1,0 +1,46 @@
+//! Whether a kernel of an earlier launch might have written into an allocation.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use weft_core::ptx::{self, Module};
+
+use super::recorded::Passing;
+use crate::bounded;
+
+/// The most bytes of a module that is read.
+const MOST: u64 = 128 << 20;
+
+/// The parameters through which kernels might write, of the modules of a record; read when they are needed.
+#[derive(Debug, Default)]
+pub(super) struct Writers {
+    modules: BTreeMap<String, Option<Module>>,
+    /// By module and kernel; `None`: the kernel might write anything.
+    written: BTreeMap<(String, String), Option<BTreeSet<usize>>>,
+}
+
+impl Writers {
+    /// Whether a kernel might write through what reached an allocation. A kernel that cannot be read might. `path`: returns the
+    /// path of a module.
+    pub(super) fn might_write(&mut self, by: &Passing, path: &dyn Fn(&str) -> PathBuf) -> bool {
+        let (Some(name), Some(arg)) = (&by.module, by.arg) else { return true };
+        let key = (name.clone(), by.kernel.clone());
+        if !self.written.contains_key(&key) {
+            let written = self.module(name, path).and_then(|module| {
+                let kernel = module.kernel(&by.kernel)?;
+                weft_core::written_parameters(module, kernel)
+            });
+            self.written.insert(key.clone(), written);
+        }
+        self.written[&key].as_ref().is_none_or(|written| written.contains(&arg))
+    }
+
+    fn module(&mut self, name: &str, path: &dyn Fn(&str) -> PathBuf) -> Option<&Module> {
+        let read = || {
+            let bytes = bounded::read(&path(name), MOST).ok()?;
+            let module = ptx::parse(&String::from_utf8(bytes).ok()?);
+            module.errors.is_empty().then_some(module)
+        };
+        self.modules.entry(name.to_owned()).or_insert_with(read).as_ref()
+    }
+}

@@ -1,0 +1,206 @@
+//! What becomes of the bytes of arguments.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use weft_core::finding::{Code, Verdict};
+use weft_core::launch::{Arg, Fields};
+use weft_harness::case::Standing;
+
+use super::{COPY, Written, module, number, plain, pointer, within};
+
+/// Returns the record of one launch of `copy` with 32 threads.
+fn copied(name: &str, args: &[Value], memory: &Value) -> (Written, String) {
+    let text = module(COPY);
+    (Written::new(name).module(&text).launch("copy", &text, 32, args, memory), text)
+}
+
+#[test]
+fn arguments_that_overlap_in_an_allocation_race() {
+    // Thread `i` reads word `i` and writes word `i + 1`, which the next thread reads.
+    let args = [pointer(0, 4), pointer(0, 0), number(8)];
+    let (record, text) = copied("overlap", &args, &json!([{"size": 256}]));
+    let report = record.job(&text).run().report.unwrap();
+    assert_eq!(report.verdict(), Verdict::Defect);
+    let codes: Vec<Code> = report.findings.iter().map(|finding| finding.code).collect();
+    assert_eq!(codes, [Code::GlobalRace]);
+}
+
+#[test]
+fn arguments_that_are_apart_in_an_allocation_do_not() {
+    // Bytes 0..128 are read, 128..256 written.
+    let args = [pointer(0, 128), pointer(0, 0), number(32)];
+    let (record, text) = copied("apart", &args, &json!([{"size": 256}]));
+    assert_eq!(record.verdict(&text), Verdict::Clean);
+    // In two allocations.
+    let args = [pointer(1, 0), pointer(0, 0), number(32)];
+    let (record, text) = copied("two", &args, &json!([{"size": 128}, {"size": 128}]));
+    assert_eq!(record.verdict(&text), Verdict::Clean);
+}
+
+#[test]
+fn an_access_behind_the_end_of_an_allocation_is_a_defect() {
+    // 32 words from byte 132 on, of 256 bytes: the last one ends at 260.
+    let args = [pointer(0, 132), pointer(0, 0), number(32)];
+    let (record, text) = copied("bounds", &args, &json!([{"size": 256}]));
+    let report = record.job(&text).run().report.unwrap();
+    assert_eq!(report.verdict(), Verdict::Defect);
+    assert!(report.findings.iter().any(|own| own.code == Code::OutOfBounds), "{report:#?}");
+    // One thread less stays within, and 33 words behind the first do not overlap 31.
+    let args = [pointer(0, 132), pointer(0, 0), number(31)];
+    let (record, text) = copied("in-bounds", &args, &json!([{"size": 256}]));
+    assert_eq!(record.verdict(&text), Verdict::Clean);
+}
+
+#[test]
+fn pointers_in_a_structure_lead_into_allocations() {
+    let text =
+        module(&COPY.replace(
+            ".param .u64 to, .param .u64 from, .param .u32 n",
+            ".param .align 8 .b8 all[24]",
+        ))
+        .replace("[to]", "[all]")
+        .replace("[from]", "[all+8]")
+        .replace("[n]", "[all+16]");
+    let structure = |to: u64| {
+        let pointers = json!([{"at": 0, "allocation": 0, "offset": to}, {"at": 8, "allocation": 0, "offset": 0}]);
+        // 8 in the bytes from 16 on, then what the compiler left between the fields.
+        json!({"bytes": format!("{}08000000abababab", "00".repeat(16)), "pointers": pointers})
+    };
+    let of = |name: &str, to: u64| {
+        let record = Written::new(name).module(&text);
+        record.launch("copy", &text, 32, &[structure(to)], &json!([{"size": 256}]))
+    };
+    let overlapping = of("structure-race", 4);
+    assert_eq!(overlapping.verdict(&text), Verdict::Defect);
+    assert_eq!(of("structure", 32).verdict(&text), Verdict::Clean);
+    let bytes = [[0; 16].as_slice(), &[8, 0, 0, 0, 0xab, 0xab, 0xab, 0xab]].concat();
+    let fields = [(0, within("a", 4)), (8, within("a", 0))].into();
+    let expected = Arg::Fields(Fields { bytes: Some(bytes), fields });
+    assert_eq!(overlapping.job(&text).launch.args, BTreeMap::from([(0, expected)]));
+}
+
+#[test]
+fn numbers_are_those_of_their_bytes_and_types() {
+    let text = module(
+        ".visible .entry k(.param .s32 a, .param .u32 b, .param .f32 c, .param .f32 d, .param .f64 e, .param .u8 f, \
+         .param .s16 g, .param .u64 h, .param .f64 i, .param .s64 j)\n{ ret; }\n",
+    );
+    let args = [
+        number(u32::MAX),
+        number(u32::MAX),
+        plain(&1.5_f32.to_le_bytes()),
+        plain(&f32::NAN.to_le_bytes()),
+        plain(&(-0.1_f64).to_le_bytes()),
+        plain(&[200]),
+        plain(&(-3_i16).to_le_bytes()),
+        plain(&[0; 8]),
+        plain(&f64::INFINITY.to_le_bytes()),
+        plain(&i64::MIN.to_le_bytes()),
+    ];
+    let record = Written::new("numbers").module(&text);
+    let job = record.launch("k", &text, 1, &args, &json!([])).job(&text);
+    // What a NaN decides is left open: it is one of many.
+    let expected = BTreeMap::from([
+        (0, Arg::Integer(-1)),
+        (1, Arg::Integer(0xffff_ffff)),
+        (2, Arg::Float(1.5)),
+        (4, Arg::Float(-0.1)),
+        (5, Arg::Integer(200)),
+        (6, Arg::Integer(-3)),
+        (7, Arg::Integer(0)),
+        (8, Arg::Float(f64::INFINITY)),
+        (9, Arg::Integer(i128::from(i64::MIN))),
+    ]);
+    assert_eq!(job.launch.args, expected);
+    assert_eq!(job.outcome().standing, Standing::Clean);
+}
+
+/// All threads write one word if a number is less than the `limit`.
+fn if_less(ty: &str, limit: &str) -> String {
+    module(&format!(
+        ".visible .entry k(.param .u64 out, .param .{ty} x)\n{{\n.reg .pred %p<2>; .reg .{ty} %x<2>; .reg .b64 %rd<3>; .reg .b32 %r<2>;\n\
+         ld.param.u64 %rd1, [out]; ld.param.{ty} %x1, [x]; cvta.to.global.u64 %rd2, %rd1;\n\
+         setp.ge.{ty} %p1, %x1, {limit};\n@%p1 bra $done;\nmov.u32 %r1, %tid.x;\nst.global.u32 [%rd2], %r1;\n$done: ret;\n}}\n"
+    ))
+}
+
+/// Returns the codes of the only job of a module.
+fn codes(record: &Written, text: &str) -> Vec<Code> {
+    let report = record.job(text).run().report.unwrap();
+    report.findings.iter().map(|finding| finding.code).collect()
+}
+
+#[test]
+fn numbers_decide_as_they_do_on_a_device() {
+    let found = |name: &str, text: &str, x: Value| {
+        let record = Written::new(name).module(text);
+        let args = [pointer(0, 0), x];
+        codes(&record.launch("k", text, 32, &args, &json!([{"size": 4}])), text)
+    };
+    let (signed, unsigned, float) =
+        (if_less("s32", "0"), if_less("u32", "1"), if_less("f32", "0f00000000"));
+    // -1 < 0: all 32 threads write; the same bits are a large number without a sign. Otherwise no thread accesses anything.
+    let (race, nothing) = (vec![Code::GlobalRace], vec![Code::Vacuous]);
+    assert_eq!(found("negative", &signed, number(u32::MAX)), race);
+    assert_eq!(found("not-negative", &signed, number(0)), nothing);
+    assert_eq!(found("unsigned", &unsigned, number(u32::MAX)), nothing);
+    assert_eq!(found("unsigned-less", &unsigned, number(0)), race);
+    assert_eq!(found("float", &float, plain(&(-0.5_f32).to_le_bytes())), race);
+    assert_eq!(found("float-not", &float, plain(&0.5_f32.to_le_bytes())), nothing);
+    // On a device, a comparison with NaN does not hold, so the threads do not jump: they race. It is open here.
+    let nan = found("nan", &float, plain(&f32::NAN.to_le_bytes()));
+    assert!(nan != race && nan != nothing && !nan.is_empty(), "{nan:?}");
+}
+
+#[test]
+fn a_null_pointer_is_null_and_one_to_freed_memory_is_not() {
+    // Writes nothing if the pointer is null, and one word by all threads otherwise.
+    let text = module(
+        ".visible .entry k(.param .u64 out)\n{\n.reg .pred %p<2>; .reg .b64 %rd<3>; .reg .b32 %r<2>;\n\
+         ld.param.u64 %rd1, [out]; cvta.to.global.u64 %rd2, %rd1;\nsetp.eq.s64 %p1, %rd1, 0;\n@%p1 bra $done;\n\
+         mov.u32 %r1, %tid.x;\nst.global.u32 [%rd2], %r1;\n$done: ret;\n}\n",
+    );
+    let record = |name: &str, arg: Value| {
+        let memory = json!([{"size": 4}]);
+        Written::new(name).module(&text).launch("k", &text, 32, &[arg], &memory)
+    };
+    let null = record("null", plain(&[0; 8]));
+    assert_eq!(null.job(&text).launch.args, BTreeMap::from([(0, Arg::Integer(0))]));
+    assert_eq!(codes(&null, &text), [Code::Vacuous]);
+    assert_eq!(codes(&record("not-null", pointer(0, 0)), &text), [Code::GlobalRace]);
+    let freed = json!({"bytes": "0000000000000000", "pointers": [], "freed": [0]});
+    let freed = record("freed", freed);
+    assert_eq!(freed.job(&text).launch.args, BTreeMap::new());
+    assert_ne!(codes(&freed, &text), [Code::Vacuous]);
+    assert_ne!(freed.verdict(&text), Verdict::Clean);
+    // The same in a structure: nothing else is known of it than its pointers.
+    let whole = text.replace(".param .u64 out", ".param .align 8 .b8 out[16]");
+    let arg = json!({"bytes": "00".repeat(16), "pointers": [{"at": 8, "allocation": 0, "offset": 0}], "freed": [0]});
+    let record = Written::new("freed-field").module(&whole);
+    let record = record.launch("k", &whole, 32, &[arg], &json!([{"size": 4}]));
+    let expected = Fields { bytes: None, fields: [(8, within("a", 0))].into() };
+    assert_eq!(record.job(&whole).launch.args, BTreeMap::from([(0, Arg::Fields(expected))]));
+    assert_ne!(codes(&record, &whole), [Code::Vacuous]);
+    assert_ne!(record.verdict(&whole), Verdict::Clean);
+}
+
+#[test]
+fn a_null_pointer_that_is_accessed_is_not_clean() {
+    let args = [plain(&[0; 8]), pointer(0, 0), number(32)];
+    let (record, text) = copied("null-access", &args, &json!([{"size": 128}]));
+    assert_ne!(record.verdict(&text), Verdict::Clean);
+}
+
+#[test]
+fn the_address_of_a_variable_is_no_buffer() {
+    let text = module(COPY);
+    let args = [pointer(0, 0), pointer(1, 0), number(32)];
+    let line = super::launch("copy", None, 32, &args, &json!([{"size": 128}, {"size": 128}]));
+    let mut line = line.as_object().unwrap().clone();
+    line.insert("globals".to_owned(), json!([{"name": "table", "allocation": 1}]));
+    let job = Written::new("variable").line(&Value::from(line).to_string()).job(&text);
+    let args = BTreeMap::from([(0, within("a", 0)), (2, Arg::Integer(32))]);
+    assert_eq!(job.launch.args, args);
+    assert_eq!(job.launch.buffers.keys().collect::<Vec<_>>(), ["a"]);
+}

@@ -1,0 +1,192 @@
+//! Records that are damaged, of another version, or written by someone who means harm.
+
+use std::fs;
+
+use serde_json::{Value, json};
+use weft_core::finding::Verdict;
+use weft_harness::record::RecordError;
+
+use super::{COPY, Written, launch, module, named, number, pointer};
+
+/// Returns the error of a record, with the path of its lines replaced.
+#[track_caller]
+fn error(record: &Written) -> String {
+    let error = record.record().unwrap_err();
+    error.to_string().replace(&record.lines().display().to_string(), "LINES")
+}
+
+/// Returns the line of a launch of `copy` with some memory.
+fn copied(memory: &Value) -> String {
+    launch("copy", None, 32, &[pointer(0, 4), pointer(0, 0), number(8)], memory).to_string()
+}
+
+#[test]
+fn a_folder_without_lines_is_no_record() {
+    let record = Written::new("none");
+    fs::remove_dir_all(record.0.join("launches")).unwrap();
+    assert!(record.record().unwrap().is_none());
+    fs::create_dir(record.0.join("launches")).unwrap();
+    let empty = record.record().unwrap().unwrap();
+    assert!(empty.is_empty() && empty.processes == 0);
+}
+
+#[test]
+fn lines_that_are_none_are_named() {
+    for (at, line) in
+        ["", "{", "[]", "{\"record\":\"launch\"}", "{\"record\":1}", "\u{0}"].iter().enumerate()
+    {
+        let record = Written::new(&format!("line-{at}")).line(&copied(&json!([{"size": 64}])));
+        let told = error(&record.line(line));
+        assert!(told.starts_with("LINES:3: this is no record of launches: "), "{told}");
+        assert!(told.ends_with("; record anew by `cargo weft record`"), "{told}");
+    }
+}
+
+#[test]
+fn kinds_and_fields_that_are_not_known_are_skipped() {
+    let record = Written::new("later").line("{\"record\":\"weather\",\"sun\":true}");
+    let record = record.line(&copied(&json!([{"size": 64, "colour": "red"}])));
+    assert_eq!(record.record().unwrap().unwrap().launches().len(), 1);
+}
+
+#[test]
+fn another_version_is_told() {
+    let record = Written::new("version");
+    fs::write(record.lines(), "{\"record\":\"process\",\"version\":2}\n").unwrap();
+    let told = error(&record);
+    assert_eq!(
+        told,
+        "LINES: the record has version 2, this program reads version 1; record anew by `cargo weft record`"
+    );
+}
+
+#[test]
+fn a_last_line_that_was_cut_is_left_out() {
+    let line = copied(&json!([{"size": 64}]));
+    for end in [1, line.len() / 2, line.len()] {
+        let record = Written::new("cut").line(&line).text(&line.replace("32", "64")[..end]);
+        assert_eq!(record.record().unwrap().unwrap().launches().len(), 1);
+    }
+    // A line in the middle is not one that was cut.
+    let record = Written::new("cut-within").line(&line[..40]).line(&line);
+    assert!(error(&record).starts_with("LINES:2: "));
+}
+
+#[test]
+fn contents_have_to_be_there_and_fit() {
+    let memory = json!([{"size": 4, "contents": named('e')}]);
+    let line = copied(&memory);
+    let missing = Written::new("missing").line(&line);
+    let path = missing.0.join("contents").join(format!("{}.hex", named('e')));
+    match missing.record().unwrap_err() {
+        RecordError::Read { path: own, .. } => assert_eq!(own, path),
+        other => unreachable!("{other}"),
+    }
+    let odd = Written::new("odd").contents('e', "0102030").line(&line);
+    let told = odd.record().unwrap_err().to_string();
+    assert!(told.contains(".hex:1: this is no record of launches: contents are pairs"), "{told}");
+    let long = Written::new("long").contents('e', "0102030405").line(&line);
+    assert!(error(&long).starts_with("LINES:2: "), "{}", error(&long));
+    assert!(error(&long).contains("contents have more bytes than their allocation"));
+}
+
+#[test]
+fn names_are_hashes_and_no_paths() {
+    let secret = Written::new("secret");
+    fs::write(secret.0.join("secret.hex"), "00").unwrap();
+    let up = "../secret";
+    let long = format!("{}/../../secret", "a".repeat(19));
+    assert_eq!(long.len(), 32, "as long as a hash");
+    for (at, name) in [up, &long, "/etc/passwd", "", "0123"].into_iter().enumerate() {
+        let lines = [
+            copied(&json!([{"size": 64, "contents": name}])),
+            copied(&json!([{"size": 64, "passed": [{"module": name, "kernel": "k", "arg": 0}]}])),
+            launch("copy", Some(name), 32, &[], &json!([])).to_string(),
+            json!({"record": "module", "hash": name, "kernels": []}).to_string(),
+        ];
+        for (kind, line) in lines.iter().enumerate() {
+            let record = Written::new(&format!("path-{at}-{kind}")).line(line);
+            let told = error(&record);
+            assert!(told.starts_with("LINES:2: ") && told.contains("32 hexadecimal"), "{told}");
+        }
+    }
+}
+
+#[test]
+fn pointers_lead_into_the_allocations_of_their_launch() {
+    let beyond = [
+        json!([{"size": 3}]),
+        json!([]),
+        json!([{"size": 64, "pointers": [{"at": 0, "allocation": 0, "offset": 65}]}]),
+    ];
+    for (at, memory) in beyond.iter().enumerate() {
+        let told = error(&Written::new(&format!("beyond-{at}")).line(&copied(memory)));
+        assert!(told.starts_with("LINES:2: ") && told.contains("a pointer leads out of"), "{told}");
+    }
+    // Right behind the end is where a pointer can lead.
+    Written::new("end").line(&copied(&json!([{"size": 4}]))).record().unwrap();
+    let large = u64::MAX;
+    for (index, at) in [60, 4, large, large - 7].into_iter().enumerate() {
+        let memory = json!([{"size": 64, "pointers": [{"at": at, "allocation": 0, "offset": 0}]}]);
+        let told = error(&Written::new(&format!("stands-{index}")).line(&copied(&memory)));
+        assert!(told.contains("a pointer stands at no multiple of 8"), "{told}");
+        let arg = json!({"bytes": "00".repeat(16), "pointers": [{"at": at, "allocation": 0, "offset": 0}]});
+        let line = launch("k", None, 1, &[arg], &json!([{"size": 8}])).to_string();
+        let told = error(&Written::new(&format!("arg-{index}")).line(&line));
+        assert!(told.contains("bytes of an argument"), "{told}");
+    }
+    let mut line = launch("k", None, 1, &[], &json!([{"size": 8}])).as_object().unwrap().clone();
+    line.insert("globals".to_owned(), json!([{"name": "v", "allocation": 1}]));
+    let told = error(&Written::new("global").line(&Value::from(line).to_string()));
+    assert!(told.contains("a variable is none of the allocations"), "{told}");
+}
+
+#[test]
+fn arguments_are_known_bytes() {
+    for (at, bytes) in ["0", "..", "zz", "0x00"].into_iter().enumerate() {
+        let arg = json!({"bytes": bytes, "pointers": []});
+        let line = launch("k", None, 1, &[arg], &json!([])).to_string();
+        let told = error(&Written::new(&format!("bytes-{at}")).line(&line));
+        assert!(told.contains("bytes of an argument are pairs"), "{told}");
+    }
+}
+
+#[test]
+fn hostile_sizes_are_not_allocated() {
+    let text = module(COPY);
+    let half = 1_u64 << 63;
+    // The kernel reads at the offset 2^63, which no buffer of a check has.
+    let args = [pointer(0, half), pointer(0, 0), number(8)];
+    let record = Written::new("half").module(&text);
+    let record = record.launch("copy", &text, 32, &args, &json!([{"size": u64::MAX}]));
+    let told = record.job(&text).run().report.unwrap_err().to_string();
+    assert!(told.contains("9223372036854775808"), "{told}");
+    // Numbers that do not fit are no numbers.
+    let line = copied(&json!([{"size": 64}])).replace("64", "18446744073709551616");
+    assert!(error(&Written::new("2^64").line(&line)).starts_with("LINES:2: "));
+    let line = copied(&json!([{"size": 64}])).replace("[32,1,1]", "[-1,1,1]");
+    assert!(error(&Written::new("minus").line(&line)).starts_with("LINES:2: "));
+    // An argument of no parameter, and one that is larger than its parameter: not those of the kernel.
+    let more = [pointer(0, 4), pointer(0, 0), number(8), number(1)];
+    let record = Written::new("more")
+        .line(&launch("copy", None, 32, &more, &json!([{"size": 64}])).to_string());
+    assert_eq!(record.job(&text).recorded, None);
+}
+
+#[test]
+fn a_module_whose_file_is_another_one_decides_nothing_as_known() {
+    // The record says that `copy` of this module only read; the file has one that writes there.
+    let text = module(super::SCATTER);
+    let reads = module(COPY);
+    let name = weft_harness::record::module_name(&reads);
+    let record =
+        Written::new("swapped").module(&text).module(&reads).contents('c', &"00".repeat(16));
+    let memory = json!([
+        {"size": 16},
+        {"size": 16, "contents": named('c'), "passed": [{"module": name, "kernel": "copy", "arg": 1}]},
+    ]);
+    let record = record.launch("scatter", &text, 4, &[pointer(0, 0), pointer(1, 0)], &memory);
+    assert_eq!(record.verdict(&text), Verdict::Defect, "all four indices are 0");
+    fs::write(record.0.join("modules").join(format!("{name}.ptx")), "damaged").unwrap();
+    assert_eq!(record.verdict(&text), Verdict::Open);
+}

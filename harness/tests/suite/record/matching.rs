@@ -1,0 +1,148 @@
+//! Which kernels a launch is of, and which launches of a kernel are checked.
+
+use std::collections::BTreeSet;
+
+use serde_json::json;
+use weft_core::launch::Dim3;
+use weft_harness::case::{Job, LaunchSource, RecordNote};
+use weft_harness::record::module_name;
+
+use super::{COPY, SCATTER, Written, launch, module, number, plain, pointer};
+
+/// `copy` with a number of 64 bits.
+fn wider() -> String {
+    module(COPY).replace(".param .u32 n", ".param .u64 n").replace("ld.param.u32", "ld.param.b32")
+}
+
+/// Adds a launch of `copy` in this module whose parts do not overlap.
+fn apart(record: Written, text: &str, block: u32) -> Written {
+    let args = [pointer(0, 0), pointer(0, 512), number(block)];
+    record.launch("copy", text, block, &args, &json!([{"size": 1024}]))
+}
+
+fn labels(jobs: &[Job]) -> Vec<Option<&str>> {
+    jobs.iter().map(|job| job.label.as_deref()).collect()
+}
+
+const AS_IT_IS: RecordNote = RecordNote { left_out: 0, is_rebuilt: false };
+
+#[test]
+fn launches_are_those_of_the_module_with_the_hash() {
+    let text = module(COPY);
+    let job = apart(Written::new("hash").module(&text), &text, 96).job(&text);
+    assert_eq!(job.recorded, Some(AS_IT_IS));
+    assert_eq!(job.launch.block, Some(Dim3::line(96).into()));
+    assert_eq!(job.launch.grid, Some(Dim3::line(1).into()));
+    assert_eq!(job.launch.shared, Some(0));
+    assert!(job.label.unwrap().starts_with("recorded-"));
+}
+
+#[test]
+fn a_rebuilt_module_has_the_launches_of_kernels_with_its_names_and_sizes() {
+    let (text, rebuilt) = (module(COPY), format!("// built again\n{}", module(COPY)));
+    let record = apart(Written::new("rebuilt").module(&text), &text, 96);
+    let job = record.job(&rebuilt);
+    assert_eq!(job.recorded, Some(RecordNote { is_rebuilt: true, ..AS_IT_IS }));
+    assert_eq!(job.launch.block, Some(Dim3::line(96).into()));
+    // A launch whose arguments are not known has no sizes.
+    let unknown = launch("copy", None, 64, &[], &json!([]));
+    let mut unknown = unknown.as_object().unwrap().clone();
+    unknown.insert("args".to_owned(), json!(null));
+    let line = serde_json::Value::from(unknown).to_string();
+    let job = Written::new("unknown-args").line(&line).job(&rebuilt);
+    assert_eq!(job.recorded, Some(RecordNote { is_rebuilt: true, ..AS_IT_IS }));
+    assert!(job.launch.args.is_empty());
+}
+
+#[test]
+fn a_rebuilt_kernel_with_other_parameters_has_no_launches() {
+    let (text, wider) = (module(COPY), wider());
+    let record = apart(Written::new("wider").module(&text), &text, 96);
+    assert_eq!(record.job(&wider).recorded, None);
+    // One parameter less.
+    let fewer = module(SCATTER).replace("scatter", "copy");
+    assert_eq!(record.job(&fewer).recorded, None);
+    // And another name.
+    let other = module(COPY).replace("copy", "copied");
+    assert_eq!(record.job(&other).recorded, None);
+}
+
+#[test]
+fn launches_of_another_packages_module_are_not_taken() {
+    let (text, own) = (module(COPY), format!("// of this package\n{}", module(COPY)));
+    let record = apart(Written::new("others").module(&text), &text, 96);
+    let jobs = |others: BTreeSet<String>| record.jobs_of(&[&own], "", others, LaunchSource::All);
+    assert_eq!(jobs([module_name(&text)].into())[0].recorded, None);
+    // Another module of the same package is as much another one.
+    let both = record.jobs(&[&own, &text], "");
+    assert_eq!((both[0].recorded, both[1].recorded), (None, Some(AS_IT_IS)));
+    assert_eq!(both.len(), 2);
+}
+
+#[test]
+fn launches_of_a_module_and_of_its_earlier_text_are_checked_once_each() {
+    let (text, earlier) = (module(COPY), format!("// before\n{}", module(COPY)));
+    let record = Written::new("earlier").module(&text).module(&earlier);
+    let record = apart(apart(apart(record, &text, 64), &earlier, 96), &text, 64);
+    let jobs = record.jobs(&[&text], "");
+    let blocks: BTreeSet<_> =
+        jobs.iter().map(|job| job.launch.block.unwrap().to_string()).collect();
+    assert_eq!(blocks, ["64".to_owned(), "96".to_owned()].into());
+    assert_eq!(jobs.len(), 2);
+}
+
+#[test]
+fn of_many_launches_sixteen_that_differ_are_checked() {
+    let text = module(COPY);
+    let mut record = Written::new("many").module(&text);
+    // Thirty that differ in nothing but a number that is a multiple of the block; the blocks of two others are their own.
+    let part = |n: u32| [pointer(0, 0), pointer(0, 512), number(n)];
+    for times in 1..=30 {
+        record = record.launch("copy", &text, 32, &part(32 * times), &json!([{"size": 1024}]));
+    }
+    record = apart(apart(record, &text, 64), &text, 96);
+    let jobs = record.jobs(&[&text], "");
+    assert_eq!(jobs.len(), 16);
+    assert!(jobs.iter().all(|job| job.recorded == Some(RecordNote { left_out: 16, ..AS_IT_IS })));
+    let has =
+        |block: u32| jobs.iter().any(|job| job.launch.block == Some(Dim3::line(block).into()));
+    assert!(has(64) && has(96) && has(32));
+    assert_eq!(labels(&jobs).into_iter().collect::<BTreeSet<_>>().len(), 16);
+}
+
+#[test]
+fn labels_do_not_change_when_other_launches_are_added() {
+    let text = module(COPY);
+    let record = apart(Written::new("labels").module(&text), &text, 64);
+    let before = record.job(&text).label.unwrap();
+    let args = [pointer(0, 0), pointer(0, 512), number(3)];
+    let record =
+        apart(record, &text, 32).launch("copy", &text, 64, &args, &json!([{"size": 1024}]));
+    let record = record.line(&launch("other", None, 32, &[], &json!([])).to_string());
+    let jobs = record.jobs(&[&text], "");
+    assert_eq!(jobs.len(), 3);
+    let same = jobs.iter().find(|job| job.label.as_ref() == Some(&before)).unwrap();
+    let expected = apart(Written::new("labels-alone").module(&text), &text, 64).job(&text);
+    assert_eq!(same.launch, expected.launch);
+}
+
+#[test]
+fn a_kernel_without_launches_is_checked_without() {
+    let text = module(&[COPY, SCATTER].concat());
+    let jobs = apart(Written::new("unlaunched").module(&text), &text, 64).jobs(&[&text], "");
+    assert_eq!(jobs.len(), 2);
+    assert_eq!((jobs[0].recorded, jobs[1].recorded), (Some(AS_IT_IS), None));
+    assert_eq!((jobs[1].title.as_str(), jobs[1].launch.block), ("scatter", None));
+}
+
+#[test]
+fn a_launch_that_no_device_takes_is_an_error_of_its_kernel() {
+    let text = module(COPY);
+    let args = [pointer(0, 0), pointer(0, 512), plain(&[0; 4])];
+    for block in [0, 1025] {
+        let record = Written::new(&format!("block-{block}")).module(&text);
+        let record = record.launch("copy", &text, block, &args, &json!([{"size": 1024}]));
+        let error = record.job(&text).run().report.unwrap_err().to_string();
+        assert!(error.contains(&format!("{block}")), "{error}");
+    }
+}
