@@ -32,8 +32,9 @@ fn build(sources: &[&str]) -> String {
         .arg(out.join("kernel.o"))
         .status();
     assert!(ran.unwrap().success());"#;
-    let all: String =
+    let all: Vec<String> =
         sources.iter().map(|source| format!("\n    let source = {source:?};{compile}")).collect();
+    let all = all.concat();
     format!(
         "fn main() {{\n    println!(\"cargo::rerun-if-changed=build.rs\");\n    \
          let out = std::path::PathBuf::from(std::env::var_os(\"OUT_DIR\").unwrap());{all}\n}}\n"
