@@ -28,15 +28,17 @@ pub(crate) struct BaselineError {
 
 /// Checks the selected packages and writes the baseline of each. A package without findings has none.
 pub(crate) fn run(selection: &Selection, printer: &mut Printer) -> Result<Exit, Failure> {
-    let Plan { mut packages, failures, crates, .. } =
+    let Plan { mut packages, failures, crates, outside, .. } =
         collect::plan(selection, None, &Checker::default(), printer)?;
     for failure in &failures {
         printer.failure(failure);
     }
     let mut exit = if failures.is_empty() { Exit::Clean } else { Exit::Unchecked };
     for jobs in &mut packages {
-        let package = jobs.first().and_then(|job| crates.get(&*job.dir));
-        if let Some(failure) = package.and_then(Failure::foreign) {
+        let dir = jobs.first().map(|job| job.dir.clone()).unwrap_or_default();
+        let package = crates.get(&dir);
+        let is_asked_for = !outside.contains(&dir);
+        if let Some(failure) = package.and_then(|own| Failure::foreign(own, is_asked_for)) {
             printer.failure(&failure);
             exit = Exit::Unchecked;
             continue;

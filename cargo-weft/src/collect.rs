@@ -3,18 +3,20 @@
 //! A package with neither PTX nor a configuration has no kernels to check and is skipped silently. A package with a
 //! configuration but without PTX is an error, since success would be misleading.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use cargo_metadata::Package as CargoPackage;
 use weft_harness::case::{self, Checker, Job, Package, PlanError};
+use weft_harness::discover::PtxFile;
 
 use crate::arguments::Selection;
 use crate::capture::{self, Capture};
 use crate::compile::{self, Manners, OutDirs};
 use crate::coverage::RunRecords;
 use crate::exit::Failure;
+use crate::nothing::NothingFound;
 use crate::options::Verbosity;
 use crate::print::Printer;
 use crate::recordings::Recordings;
@@ -35,6 +37,8 @@ pub(crate) struct Plan {
     pub(crate) crates: BTreeMap<PathBuf, CargoPackage>,
     /// The records of the packages.
     pub(crate) records: RunRecords,
+    /// The folders of those that are only dependencies, and members of no workspace that is checked.
+    pub(crate) outside: BTreeSet<PathBuf>,
 }
 
 /// A package whose build script has run, if it has one.
@@ -48,8 +52,17 @@ pub(crate) struct BuiltPackage {
     pub(crate) dir: PathBuf,
     /// Its manifest.
     pub(crate) manifest: PathBuf,
+    /// Whether it is selected itself, or a member of a workspace that is checked, and not only a dependency.
+    pub(crate) is_asked_for: bool,
     /// Where its build script wrote to; more than one if it ran both for the host and for a target.
     pub(crate) out_dirs: Vec<PathBuf>,
+}
+
+impl BuiltPackage {
+    /// Whether a PTX file is there only because nvcc's compilations were captured: `cargo test` does not see it.
+    pub(crate) fn is_captured(&self, file: &PtxFile) -> bool {
+        self.out_dirs.iter().any(|dir| file.path.starts_with(dir.join(capture::FOLDER)))
+    }
 }
 
 /// The packages of a selection.
@@ -86,7 +99,8 @@ pub(crate) fn built(selection: &Selection, printer: &mut Printer) -> Result<Buil
         built.root.clone_from(&group.root);
         match compile::build_scripts(&group, manners) {
             Ok(mut out_dirs) => {
-                built.packages.extend(group.all().map(|own| package(own, &mut out_dirs)));
+                let all = group.all().map(|(own, asked)| package(own, asked, &mut out_dirs));
+                built.packages.extend(all);
             }
             Err(error) => built.failures.push(error.into()),
         }
@@ -97,7 +111,10 @@ pub(crate) fn built(selection: &Selection, printer: &mut Printer) -> Result<Buil
             let settled = out_dirs(package).flat_map(|dir| capture::settle(&package.name, &dir));
             built.failures.extend(settled.map(Failure::from));
         }
-        if !built.packages.iter().flat_map(out_dirs).any(|dir| dir.join(capture::FOLDER).is_dir()) {
+        let has_called =
+            built.packages.iter().flat_map(out_dirs).any(|dir| dir.join(capture::FOLDER).is_dir());
+        // A script that was not run to its end might have called nvcc.
+        if !has_called && built.failures.is_empty() {
             printer.note("--capture-nvcc: no build script of the selected packages called nvcc");
         }
     }
@@ -114,12 +131,12 @@ fn limit_threads(jobs: Option<NonZeroUsize>) {
     }
 }
 
-fn package(package: &CargoPackage, out_dirs: &mut OutDirs) -> BuiltPackage {
+fn package(package: &CargoPackage, is_asked_for: bool, out_dirs: &mut OutDirs) -> BuiltPackage {
     let manifest = package.manifest_path.clone().into_std_path_buf();
     let dir = manifest.parent().unwrap_or(&manifest).to_owned();
     let out_dirs = out_dirs.remove(&package.id.repr).unwrap_or_default();
     let (name, cargo) = (package.name.to_string(), package.clone());
-    BuiltPackage { name, cargo, dir, manifest, out_dirs }
+    BuiltPackage { name, cargo, dir, manifest, is_asked_for, out_dirs }
 }
 
 /// Builds and collects the kernels of a selection. `config`: the file that is read instead of the configuration of its only
@@ -150,6 +167,9 @@ pub(crate) fn plan(
             Ok(jobs) => {
                 plan.packages.push(jobs);
                 plan.crates.insert(package.dir.clone(), package.cargo.clone());
+                if !package.is_asked_for {
+                    plan.outside.insert(package.dir.clone());
+                }
             }
             Err(error) => plan.failures.push(Failure::Plan(Box::new(error))),
         }
@@ -159,7 +179,7 @@ pub(crate) fn plan(
         plan.packages.extend(Some(jobs).filter(|jobs| !jobs.is_empty()));
     }
     if plan.packages.is_empty() && plan.failures.is_empty() {
-        return Err(Failure::Nothing);
+        return Err(NothingFound::of(&packages).into());
     }
     records.notes(&plan.packages, &plan.records).iter().for_each(|note| printer.note(note));
     Ok(plan)

@@ -89,7 +89,7 @@ fn listen(stdout: ChildStdout, group: &Group, out_dirs: &mut OutDirs) -> io::Res
     for message in Message::parse_stream(BufReader::new(stdout)) {
         let Message::BuildScriptExecuted(script) = message? else { continue };
         // Dependencies report their build scripts even if they are not asked about.
-        if group.all().any(|package| package.id == script.package_id) {
+        if group.all().any(|(package, _)| package.id == script.package_id) {
             let known = out_dirs.entry(script.package_id.repr).or_default();
             let out_dir = script.out_dir.into_std_path_buf();
             if !known.contains(&out_dir) {

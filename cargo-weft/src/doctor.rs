@@ -1,8 +1,6 @@
 //! `cargo weft doctor`: says what of the selected packages is checked and what is not seen.
 
-use std::fs::File;
-use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use weft_core::BlockSource;
 use weft_core::ptx::{Module, Statement};
@@ -13,18 +11,11 @@ use weft_harness::config::Config;
 use crate::arguments::Selection;
 use crate::collect::{self, BuiltPackage};
 use crate::exit::{Exit, Failure};
+use crate::gpu_code;
 use crate::init::{HarnessEntries, parse_manifest};
+use crate::nothing::NothingFound;
 use crate::nvcc::{self, FoundNvcc};
 use crate::print::Printer;
-
-/// Endings of files that hold compiled code, which is not checked.
-const COMPILED: [&str; 5] = ["a", "o", "lib", "cubin", "fatbin"];
-/// Folders nested deeper than this are not searched for compiled code.
-const DEPTH: usize = 8;
-/// What the files of a library or object with GPU code contain: the name of their section.
-const SECTION: &[u8] = b"nv_fatbin";
-/// At most this much of a file is searched, in bytes.
-const SEARCHED: u64 = 256 * 1024 * 1024;
 
 /// How serious a line is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +37,10 @@ pub(crate) fn run(selection: &Selection, printer: &mut Printer) -> Result<Exit, 
     let (mut kernels, mut is_good) = (0, built.failures.is_empty());
     for package in &built.packages {
         let (count, lines) = examined(package);
+        // Of a dependency that has nothing to do with kernels there is nothing to say.
+        if lines.is_empty() {
+            continue;
+        }
         kernels += count;
         is_good &= lines.iter().all(|(grade, _)| *grade != Grade::Problem);
         printer.line(&format!(
@@ -67,7 +62,7 @@ pub(crate) fn run(selection: &Selection, printer: &mut Printer) -> Result<Exit, 
         printer.failure(failure);
     }
     if kernels == 0 && is_good {
-        printer.failure(&Failure::Nothing);
+        printer.failure(&NothingFound::of(&built.packages));
         is_good = false;
     }
     let verdict = if is_good {
@@ -79,7 +74,7 @@ pub(crate) fn run(selection: &Selection, printer: &mut Printer) -> Result<Exit, 
     Ok(if is_good { Exit::Clean } else { Exit::Unchecked })
 }
 
-/// Returns the number of kernels of a package, and what there is to say.
+/// Returns the number of kernels of a package, and what there is to say; nothing of a dependency without GPU code.
 fn examined(package: &BuiltPackage) -> (usize, Vec<Observation>) {
     let mut lines = vec![configuration(package)];
     let out_dirs = package.out_dirs.iter().map(PathBuf::as_path);
@@ -92,14 +87,14 @@ fn examined(package: &BuiltPackage) -> (usize, Vec<Observation>) {
             return (0, lines);
         }
     };
-    let compiled = compiled(&package.out_dirs);
+    let compiled = gpu_code::compiled(&package.out_dirs);
     lines.extend(compiled_line(&compiled, own.files.is_empty()));
     if own.files.is_empty() && own.config.path.is_none() {
+        if compiled.is_empty() && !package.is_asked_for {
+            return (0, Vec::new());
+        }
         if compiled.is_empty() {
-            lines.push((
-                Grade::Good,
-                "no PTX and no compiled GPU code: nothing to check".to_owned(),
-            ));
+            lines.push(without_code(package));
         }
         return (0, lines);
     }
@@ -121,8 +116,27 @@ fn examined(package: &BuiltPackage) -> (usize, Vec<Observation>) {
             0
         }
     };
-    lines.push(harness(package));
+    let has_seen = own.files.iter().any(|file| !package.is_captured(file));
+    lines.push(harness(package, has_seen));
     (kernels, lines)
+}
+
+/// Returns what is said of a package without PTX and without compiled GPU code.
+fn without_code(package: &BuiltPackage) -> Observation {
+    match gpu_code::cuda_source(&package.dir) {
+        None => (Grade::Good, "no PTX and no compiled GPU code: nothing to check".to_owned()),
+        Some(path) => {
+            let advice = "have it compile the file to PTX with the crate `weft-build`";
+            let path = path.display().to_string();
+            (
+                Grade::Note,
+                format!(
+                    "there is CUDA C++, such as {}, and the build script leaves neither PTX nor compiled GPU code: {advice}",
+                    escape(&path)
+                ),
+            )
+        }
+    }
 }
 
 /// Returns whether there is a configuration and whether it can be read.
@@ -178,7 +192,7 @@ fn without_block(jobs: &[Job]) -> Option<Observation> {
         1 => format!("1 kernel ({})", first.title),
         count => format!("{count} kernels (such as {})", first.title),
     };
-    let advice = "without one, a kernel is proved for every launch, or its verdict is open; state `block` in weft.toml";
+    let advice = "such a kernel is proved for every launch, or else its verdict is open, and `block` in weft.toml might settle it";
     Some((Grade::Note, format!("nobody states the block of {whose}: {advice}")))
 }
 
@@ -222,63 +236,21 @@ fn compiled_line(found: &[String], is_alone: bool) -> Option<Observation> {
     })
 }
 
-/// Returns the files with compiled GPU code, by their paths in `OUT_DIR`.
-fn compiled(out_dirs: &[PathBuf]) -> Vec<String> {
-    let mut found = Vec::new();
-    for dir in out_dirs {
-        search(dir, dir, DEPTH, &mut found);
-    }
-    found.sort();
-    found
-}
-
-fn search(dir: &Path, root: &Path, depth: usize, found: &mut Vec<String>) {
-    let Ok(entries) = std::fs::read_dir(dir) else { return };
-    for entry in entries.filter_map(Result::ok) {
-        let (path, kind) = (entry.path(), entry.file_type());
-        if kind.as_ref().is_ok_and(std::fs::FileType::is_dir) && depth > 0 {
-            search(&path, root, depth - 1, found);
-        }
-        if kind.is_ok_and(|kind| kind.is_file()) && is_compiled(&path) {
-            found.push(path.strip_prefix(root).unwrap_or(&path).display().to_string());
-        }
-    }
-}
-
-/// Whether a file has compiled GPU code. Libraries and objects mostly have none.
-fn is_compiled(path: &Path) -> bool {
-    let ending = path.extension().and_then(std::ffi::OsStr::to_str).unwrap_or("");
-    if !COMPILED.contains(&ending) {
-        return false;
-    }
-    matches!(ending, "cubin" | "fatbin") || contains(path, SECTION).unwrap_or(false)
-}
-
-/// Whether a file contains these bytes.
-fn contains(path: &Path, wanted: &[u8]) -> std::io::Result<bool> {
-    let mut file = File::open(path)?.take(SEARCHED);
-    let mut bytes = vec![0; 1 << 16];
-    let mut kept = 0;
-    loop {
-        let count = file.read(&mut bytes[kept..])?;
-        if count == 0 {
-            return Ok(false);
-        }
-        let end = kept + count;
-        if bytes[..end].windows(wanted.len()).any(|window| window == wanted) {
-            return Ok(true);
-        }
-        // What is wanted can go on in the next part.
-        kept = end.min(wanted.len() - 1);
-        bytes.copy_within(end - kept..end, 0);
-    }
-}
-
-/// Returns whether `cargo test` runs the checks.
-fn harness(package: &BuiltPackage) -> Observation {
+/// Returns whether `cargo test` runs the checks. `has_seen`: whether the package has PTX that `cargo test` sees.
+fn harness(package: &BuiltPackage, has_seen: bool) -> Observation {
     let text = std::fs::read_to_string(&package.manifest).unwrap_or_default();
     let entries = parse_manifest(&text, "Cargo.toml").map(|document| HarnessEntries::of(&document));
     match entries {
+        Ok(own) if !has_seen => {
+            let advice = "it sees what the build script leaves in OUT_DIR without `--capture-nvcc`, and what weft.toml names; the \
+                          crate `weft-build` compiles to PTX in a build script";
+            let (grade, what) = if own.has_test {
+                (Grade::Problem, "the test `weft` fails in `cargo test`, which has no PTX to check")
+            } else {
+                (Grade::Note, "`cargo test` has no PTX to check")
+            };
+            (grade, format!("{what}: {advice}"))
+        }
         Ok(own) if own.is_complete() => {
             (Grade::Good, "`cargo test` runs the checks too".to_owned())
         }

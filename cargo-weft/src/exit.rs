@@ -1,6 +1,7 @@
 //! Exit codes, computed from typed outcomes and errors.
 
 use std::io;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use cargo_metadata::Package;
@@ -14,6 +15,7 @@ use crate::files::RequestError;
 use crate::graph::GraphError;
 use crate::init::InitError;
 use crate::manual::ManualError;
+use crate::nothing::NothingFound;
 use crate::record::RecordingError;
 use crate::repair::WriteError;
 use crate::select::SelectError;
@@ -31,7 +33,7 @@ pub(crate) enum Exit {
     Defect,
     /// Something could not be checked: 101.
     Unchecked,
-    /// There was no kernel to check: 4.
+    /// There was no kernel to check, or what the command line names is not there: 4, as in nextest.
     Nothing,
     /// The command line is wrong: 2, as in clap.
     Usage,
@@ -99,33 +101,51 @@ pub(crate) enum Failure {
     #[error("cannot write the results")]
     Write(#[from] io::Error),
     #[error(
-        "nothing to check: no selected package has PTX; PTX that a build script leaves in OUT_DIR is found automatically, saved \
-         files are named by `ptx = [\"kernels/*.ptx\"]` in weft.toml"
+        "nothing is written for package `{name}`: its folder {} is outside of this workspace; name the package by `-p {name}`, \
+         or its manifest in [workspace.metadata.weft]",
+        .folder.display()
     )]
-    Nothing,
+    OtherWorkspace { name: String, folder: PathBuf },
+    #[error(transparent)]
+    Nothing(#[from] NothingFound),
 }
 
 impl Failure {
-    /// Returns why nothing may be written into the folder of a package; `None` if it is the user's own.
-    pub(crate) fn foreign(package: &Package) -> Option<Self> {
-        let source = package.source.as_ref()?;
-        Some(Self::Foreign { name: package.name.to_string(), source_of_it: source.to_string() })
+    /// Returns why nothing may be written into the folder of a package; `None` if it is the user's own. `is_asked_for`: whether
+    /// the package is a member of a workspace that is checked, or named on the command line.
+    pub(crate) fn foreign(package: &Package, is_asked_for: bool) -> Option<Self> {
+        let name = package.name.to_string();
+        match &package.source {
+            Some(source) => Some(Self::Foreign { name, source_of_it: source.to_string() }),
+            None if is_asked_for => None,
+            None => {
+                let folder = package.manifest_path.parent().unwrap_or(&package.manifest_path);
+                Some(Self::OtherWorkspace { name, folder: folder.into() })
+            }
+        }
     }
 
     /// Returns the exit code of this failure.
     pub(crate) fn exit(&self) -> Exit {
         match self {
-            Self::Nothing => Exit::Nothing,
+            Self::Nothing(_)
+            | Self::Select(SelectError::NoPackage { .. })
+            | Self::Graph(
+                GraphError::NoLaunch { .. } | GraphError::NoFinding { .. } | GraphError::Skipped,
+            ) => Exit::Nothing,
             Self::Subset(error) if !error.is_partial => Exit::Nothing,
             Self::OneConfig { .. }
             | Self::Solver(_)
-            | Self::Graph(GraphError::Several { .. } | GraphError::NoLaunch { .. }) => Exit::Usage,
+            | Self::Select(SelectError::Pattern { .. } | SelectError::Id { .. })
+            | Self::Graph(GraphError::Several { .. }) => Exit::Usage,
             Self::Request(error) => match **error {
-                RequestError::NoKernels { .. } => Exit::Nothing,
-                RequestError::NoMatch { .. } | RequestError::Parameter(_) => Exit::Usage,
-                RequestError::Read(_) | RequestError::Config(_) | RequestError::Plan(_) => {
-                    Exit::Unchecked
-                }
+                RequestError::NoKernels { .. }
+                | RequestError::NoMatch { is_partial: false, .. } => Exit::Nothing,
+                RequestError::Parameter(_) => Exit::Usage,
+                RequestError::Read(_)
+                | RequestError::Config(_)
+                | RequestError::Plan(_)
+                | RequestError::NoMatch { .. } => Exit::Unchecked,
             },
             Self::Select(_)
             | Self::Subset(_)
@@ -134,6 +154,7 @@ impl Failure {
             | Self::Record(_)
             | Self::Recording(_)
             | Self::Foreign { .. }
+            | Self::OtherWorkspace { .. }
             | Self::Plan(_)
             | Self::Baseline(_)
             | Self::Change(_)

@@ -26,7 +26,12 @@ pub(crate) enum RequestError {
     #[error("nothing to check: there is no kernel (`.entry`) in {files}")]
     NoKernels { files: String },
     #[error("no kernel matches `{pattern}`; there {}", known(.kernels))]
-    NoMatch { pattern: Regex, kernels: Vec<String> },
+    NoMatch {
+        pattern: Regex,
+        kernels: Vec<String>,
+        /// Whether a package or file could not be read, so that its kernels are not known.
+        is_partial: bool,
+    },
 }
 
 /// The files, the selection of kernels, and the launch settings.
@@ -59,6 +64,12 @@ pub(crate) fn jobs(
     for failure in &failures {
         printer.failure(failure);
     }
+    for name in files.paths.iter().filter(|path| is_name(path)) {
+        let name = name.display();
+        printer.note(&format!(
+            "`{name}` is taken for the path of a PTX file; a kernel is selected by its name with `--kernel {name}`"
+        ));
+    }
     if found.is_empty() {
         return Ok((Vec::new(), failures));
     }
@@ -66,7 +77,7 @@ pub(crate) fn jobs(
     if let Some(note) = without_tables(&config, &all) {
         printer.note(&note);
     }
-    let mut jobs = matching(all, files.kernel)?;
+    let mut jobs = matching(all, files.kernel, !failures.is_empty())?;
     for job in &mut jobs {
         let names = job.parameters();
         if !job.is_unread() {
@@ -91,6 +102,11 @@ fn read(paths: &[PathBuf]) -> (Vec<PtxFile>, Vec<DiscoverError>) {
     (files, failures)
 }
 
+/// Whether a path of the command line names no file, and might be the name of a kernel: it has no folder and no ending.
+fn is_name(path: &Path) -> bool {
+    path.components().count() == 1 && path.extension().is_none() && !path.exists()
+}
+
 /// Plans the kernels of all files as one package with an empty name.
 fn plan(files: Vec<PtxFile>, config: Config, checker: &Checker) -> Result<Vec<Job>, RequestError> {
     let dir = env::current_dir().unwrap_or_default();
@@ -102,7 +118,12 @@ fn plan(files: Vec<PtxFile>, config: Config, checker: &Checker) -> Result<Vec<Jo
 }
 
 /// Returns the jobs whose kernel matches `pattern`, and those of unreadable files, since their kernels are unknown.
-pub(crate) fn matching(jobs: Vec<Job>, pattern: Option<&Regex>) -> Result<Vec<Job>, RequestError> {
+/// `is_partial`: whether there are packages or files of which no jobs are known.
+pub(crate) fn matching(
+    jobs: Vec<Job>,
+    pattern: Option<&Regex>,
+    is_partial: bool,
+) -> Result<Vec<Job>, RequestError> {
     let Some(pattern) = pattern else { return Ok(jobs) };
     let (kept, others): (Vec<_>, Vec<_>) = jobs
         .into_iter()
@@ -115,7 +136,7 @@ pub(crate) fn matching(jobs: Vec<Job>, pattern: Option<&Regex>) -> Result<Vec<Jo
     if kernels.is_empty() {
         Ok(kept)
     } else {
-        Err(RequestError::NoMatch { pattern: pattern.clone(), kernels })
+        Err(RequestError::NoMatch { pattern: pattern.clone(), kernels, is_partial })
     }
 }
 

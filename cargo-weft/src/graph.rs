@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
+use weft_core::ChartError;
 use weft_core::report::{escape, svg};
 use weft_harness::case::{Job, JobError};
 
@@ -27,9 +28,15 @@ pub(crate) enum GraphError {
     /// No selected kernel has a launch with this label.
     #[error("no launch of the selected kernels is labelled `{label}`; there are: {}", named(.names))]
     NoLaunch { label: String, names: Vec<String> },
+    /// The report has no finding with this number.
+    #[error("{name}: {error}")]
+    NoFinding { name: String, error: Box<JobError> },
     /// The kernel cannot be drawn.
     #[error("{name}: {error}")]
     Kernel { name: String, error: Box<JobError> },
+    /// All selected kernels are left out by weft.toml.
+    #[error("nothing to draw: weft.toml skips every kernel that is selected")]
+    Skipped,
     /// No file or package could be read.
     #[error("no kernel was drawn")]
     Unread,
@@ -52,12 +59,10 @@ fn named(names: &[String]) -> String {
 pub(crate) fn run(arguments: &GraphArgs, printer: &mut Printer) -> Result<Exit, Failure> {
     let (jobs, failed) = targets::jobs(&arguments.targets, printer)?;
     if jobs.is_empty() {
-        return Err(if failed > 0 { GraphError::Unread.into() } else { Failure::Nothing });
+        return Err(if failed > 0 { GraphError::Unread } else { GraphError::Skipped }.into());
     }
     let job = selected(&jobs, arguments.launch.as_deref())?;
-    let chart = job
-        .chart(arguments.finding)
-        .map_err(|error| GraphError::Kernel { name: job.short_name(), error: Box::new(error) })?;
+    let chart = job.chart(arguments.finding).map_err(|error| undrawn(job, error))?;
     let picture = svg::chart(&chart);
     match &arguments.output {
         Some(path) => fs::write(path, picture)
@@ -65,6 +70,14 @@ pub(crate) fn run(arguments: &GraphArgs, printer: &mut Printer) -> Result<Exit, 
         None => printer.text(&picture)?,
     }
     Ok(Exit::Clean)
+}
+
+fn undrawn(job: &Job, error: JobError) -> GraphError {
+    let (name, error) = (job.short_name(), Box::new(error));
+    match *error {
+        JobError::Chart(ChartError::NoFinding { .. }) => GraphError::NoFinding { name, error },
+        _ => GraphError::Kernel { name, error },
+    }
 }
 
 /// Returns the only job with this label, or the only one.

@@ -6,6 +6,7 @@ mod told;
 mod write;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use similar::TextDiff;
@@ -16,7 +17,7 @@ use weft_core::repair::{
 };
 use weft_core::report::json::{self, RepairCounts};
 use weft_harness::case::{self, Job, JobError, Surroundings};
-use weft_harness::render::SourceFiles as _;
+use weft_harness::render::{SourceFiles as _, openable};
 
 use crate::arguments;
 use crate::body;
@@ -67,6 +68,9 @@ impl Repaired {
 pub(crate) fn run(arguments: &arguments::Repair, printer: &mut Printer) -> Result<Exit, Failure> {
     let (jobs, failed) = targets::jobs(&arguments.targets, printer)?;
     let kernels = kernels(&jobs);
+    if arguments.write && !arguments.allow_dirty && !arguments.minimize {
+        refuse_early(&jobs)?;
+    }
     let indices: Vec<usize> = (0..kernels.len()).collect();
     let mut all = Vec::with_capacity(kernels.len());
     in_order(
@@ -88,7 +92,12 @@ pub(crate) fn run(arguments: &arguments::Repair, printer: &mut Printer) -> Resul
     )?;
     keep_whole_edits(&kernels, &mut all);
     let conflicts = conflicts(&kernels, &all, arguments);
-    let counts = counts(&all, failed);
+    let changed = if arguments.write { changed(&kernels, &all) } else { ChangedFiles::new() };
+    let is_clean = |path: &PathBuf| write::clean_tree(path);
+    let permitted =
+        if arguments.allow_dirty { Ok(()) } else { changed.keys().try_for_each(is_clean) };
+    let is_written = permitted.is_ok() && conflicts.is_empty();
+    let counts = counts(&all, failed, arguments.write && !is_written);
     match arguments.message_format {
         Format::Json => {
             for (launches, one) in kernels.iter().zip(&all) {
@@ -106,11 +115,26 @@ pub(crate) fn run(arguments: &arguments::Repair, printer: &mut Printer) -> Resul
             printer.line(&format!("\n{}", told::sentence(counts)))?;
         }
     }
+    permitted?;
     if conflicts.is_empty() {
-        written(&kernels, &all, arguments, printer)?;
+        written(&kernels, &all, (arguments, &changed), printer)?;
         return Ok(exit(&kernels, &all, counts, arguments.write));
     }
     Ok(Exit::Unchecked)
+}
+
+/// Returns an error if a source in which a kernel races could not be changed, before repairs are looked for.
+fn refuse_early(jobs: &[Job]) -> Result<(), WriteError> {
+    use rayon::prelude::*;
+    let files = |job: &Job| -> BTreeSet<PathBuf> {
+        let sources = Surroundings::of(job).sources;
+        let findings = job.outcome().remaining().into_iter().flat_map(|report| report.told());
+        let races = findings.filter(|own| own.pairs.is_some());
+        let lines = races.flat_map(|own| &own.sites).flat_map(|site| &site.source);
+        lines.filter_map(|line| sources.path(&line.file)).collect()
+    };
+    let all: BTreeSet<PathBuf> = jobs.par_iter().flat_map_iter(files).collect();
+    all.iter().try_for_each(|path| write::clean_tree(path))
 }
 
 /// Returns the jobs of each kernel, in the order of the jobs.
@@ -258,7 +282,9 @@ fn diff(job: &Job, edits: &[SourceEdit]) -> String {
         let old = old.as_str();
         let new = source::edited(old, &edits);
         let diff = TextDiff::from_lines(old, &new);
-        let shown = weft_core::report::escape(file);
+        let path = sources.path(file).map(|path| openable(&path));
+        let shown = path.as_deref().unwrap_or(file);
+        let shown = weft_core::report::escape(shown);
         Some(diff.unified_diff().header(&shown, &shown).to_string())
     };
     by_file(edits).into_iter().filter_map(of_file).collect()
@@ -332,15 +358,13 @@ fn edits_of(kernels: &[Launches<'_>], all: &[Repaired], job: &Job) -> Vec<Edit> 
     same.filter_map(|(_, one)| one.mend()).flat_map(|mend| mend.edits.clone()).collect()
 }
 
-/// Writes the sources and the PTX that are asked for.
-fn written(
-    kernels: &[Launches<'_>],
-    all: &[Repaired],
-    arguments: &arguments::Repair,
-    printer: &mut Printer,
-) -> Result<(), Failure> {
-    let mut files: BTreeMap<std::path::PathBuf, (String, Vec<&SourceEdit>)> = BTreeMap::new();
-    for (launches, one) in kernels.iter().zip(all).filter(|_| arguments.write) {
+/// The sources that change: their texts as they are, and the changes.
+type ChangedFiles<'r> = BTreeMap<PathBuf, (String, Vec<&'r SourceEdit>)>;
+
+/// Returns the sources that the repairs change.
+fn changed<'r>(kernels: &[Launches<'_>], all: &'r [Repaired]) -> ChangedFiles<'r> {
+    let mut files = ChangedFiles::new();
+    for (launches, one) in kernels.iter().zip(all) {
         let sources = Surroundings::of(launches[0]).sources;
         for edit in &one.edits {
             let Some((path, text)) = sources.path(&edit.file).zip(sources.text(&edit.file)) else {
@@ -356,9 +380,16 @@ fn written(
             }
         }
     }
-    if !arguments.allow_dirty {
-        files.keys().try_for_each(|path| write::clean_tree(path))?;
-    }
+    files
+}
+
+/// Writes the sources and the PTX that are asked for.
+fn written(
+    kernels: &[Launches<'_>],
+    all: &[Repaired],
+    (arguments, changed): (&arguments::Repair, &ChangedFiles<'_>),
+    printer: &mut Printer,
+) -> Result<(), Failure> {
     if let Some(output) = &arguments.output {
         let mended = kernels.iter().zip(all).filter(|(_, one)| one.mend().is_some());
         let mut files: Vec<&Job> = mended.map(|(launches, _)| launches[0]).collect();
@@ -375,22 +406,23 @@ fn written(
             several => return Err(WriteError::SeveralFiles(several.len()).into()),
         }
     }
-    for (path, (old, edits)) in &files {
+    for (path, (old, edits)) in changed {
         write::write(path, Some(old), &source::edited(old, edits))?;
-        printer.note(&format!("changed {}: compile it and check again", path.display()));
+        printer.note(&format!("changed {}: compile it and check again", openable(path)));
     }
     Ok(())
 }
 
-fn counts(all: &[Repaired], failed: usize) -> RepairCounts {
+/// Counts the outcomes. `is_refused`: whether repairs that were to be written are not.
+fn counts(all: &[Repaired], failed: usize, is_refused: bool) -> RepairCounts {
     let mut counts = RepairCounts { unchecked: failed, ..RepairCounts::default() };
     for one in all {
         *match &one.result {
             Err(_) => &mut counts.unchecked,
             Ok(repair) => match repair.outcome {
                 RepairOutcome::Unchanged { .. } => &mut counts.clean,
-                RepairOutcome::Mended(_) => &mut counts.mended,
-                RepairOutcome::Refused(_) => &mut counts.refused,
+                RepairOutcome::Mended(_) if !is_refused => &mut counts.mended,
+                RepairOutcome::Mended(_) | RepairOutcome::Refused(_) => &mut counts.refused,
             },
         } += 1;
     }

@@ -52,7 +52,8 @@ impl<'a> Subset<'a> {
     pub(crate) fn of(&self, plan: &mut Plan, printer: &mut Printer) -> Result<Vec<Job>, Failure> {
         let is_partial = !plan.failures.is_empty();
         let jobs = std::mem::take(&mut plan.packages).into_iter().flatten().collect();
-        let jobs = filtered(files::matching(jobs, self.kernel)?, self.filters, is_partial)?;
+        let jobs =
+            filtered(files::matching(jobs, self.kernel, is_partial)?, self.filters, is_partial)?;
         let Some(partition) = self.partition else { return Ok(jobs) };
         let all = jobs.len();
         let indexed = jobs.into_iter().enumerate();

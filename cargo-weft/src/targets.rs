@@ -30,7 +30,8 @@ fn of_packages(targets: &KernelArgs, printer: &mut Printer) -> Result<(Vec<Job>,
         printer.failure(failure);
     }
     let jobs = packages.into_iter().flatten().collect();
-    Ok((files::matching(jobs, targets.kernel.as_ref())?, failures.len()))
+    let jobs = files::matching(jobs, targets.kernel.as_ref(), !failures.is_empty())?;
+    Ok((jobs, failures.len()))
 }
 
 /// Returns the kernels of the files, and the number of files that could not be read.

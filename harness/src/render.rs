@@ -73,10 +73,15 @@ impl SourceFiles for Sources {
     }
 }
 
-/// Returns a path under which a reader in the current folder can open a file: relative to it, if the file is below it.
+/// Returns a path under which a reader in the current folder can open a file: relative to it, if the file is below it. The
+/// file need not be there yet.
 pub fn openable(path: &Path) -> String {
     let here = std::env::current_dir().and_then(fs::canonicalize).unwrap_or_default();
-    let whole = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let with_rest =
+        |own: &Path| Some(fs::canonicalize(own).ok()?.join(path.strip_prefix(own).ok()?));
+    let whole =
+        fs::canonicalize(path).ok().or_else(|| path.ancestors().skip(1).find_map(with_rest));
+    let whole = whole.unwrap_or_else(|| path.to_path_buf());
     let own = whole.strip_prefix(&here).ok().filter(|own| own.components().next().is_some());
     own.unwrap_or(path).display().to_string()
 }

@@ -14,12 +14,13 @@ use super::repair::{Mutate, Repair};
 use super::selection::Selection;
 use super::tools::{Completions, Dump, Explain, GraphArgs, Init, Man, RecordArgs};
 use crate::options::Color;
+use crate::settings::CommandSettings;
 
 #[derive(Debug, Parser)]
 #[command(name = "cargo-weft", bin_name = "cargo weft", version, about, styles = clap_cargo::style::CLAP_STYLING)]
 #[command(
     after_help = "Exit codes: 0 clean, 100 a defect, 102 open questions only, 101 something could not be checked, \
-                        2 usage, 4 nothing to check."
+                        2 a wrong command line, 4 nothing to check, or no package or kernel that is named."
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -93,6 +94,7 @@ fn parsed(words: &[OsString]) -> Result<(Command, OutputArgs), clap::Error> {
     let matches = environment::without_empty(Arguments::command())
         .try_get_matches_from(words)
         .map_err(|error| no_command(&error, words).unwrap_or(error))
+        .map_err(|error| launch_option(&error).unwrap_or(error))
         .map_err(|error| environment::named(error, &Arguments::command()))?;
     let Arguments { command, test, filters, output } = Arguments::from_arg_matches(&matches)?;
     let Some((_, own)) = matches.subcommand() else {
@@ -136,6 +138,23 @@ fn no_command(error: &clap::Error, words: &[OsString]) -> Option<clap::Error> {
         "there is no command `{word}`; {question}to check the kernels whose names contain `{word}`, write `cargo weft test {word}`"
     );
     Some(Arguments::command().error(ErrorKind::InvalidSubcommand, message))
+}
+
+/// Returns the error for an option that states a launch, for a command that takes none; `None` if that is not what `error` is
+/// about. The options that are spelled alike, which clap proposes, mean something else.
+fn launch_option(error: &clap::Error) -> Option<clap::Error> {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidArg) else { return None };
+    let settings = CommandSettings::augment_args(clap::Command::default());
+    let is_it =
+        |arg: &clap::Arg| arg.get_long().is_some_and(|long| word.strip_prefix("--") == Some(long));
+    if error.kind() != ErrorKind::UnknownArgument || !settings.get_arguments().any(is_it) {
+        return None;
+    }
+    let message = format!(
+        "`{word}` states a launch: state it in weft.toml for the kernels of packages; `cargo weft check FILE.ptx` takes it for \
+         files"
+    );
+    Some(Arguments::command().error(ErrorKind::UnknownArgument, message))
 }
 
 /// Removes the word `weft` that cargo adds: `cargo weft X` starts `cargo-weft weft X`.

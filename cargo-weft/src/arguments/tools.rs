@@ -34,7 +34,7 @@ pub(crate) struct Init {
     after_help = "Draws the warps of a cta as lanes, time downwards: generations of barriers as bars, arrivals that do not \
                   wait as arrows, and of a race the two accesses that no barrier orders. Name one kernel with --kernel.\n\n\
                   Exit codes: 0 if the picture was drawn, whatever the verdict, 101 if the kernel could not be checked, 2 if \
-                  several kernels or launches match, 4 if there is none."
+                  several kernels or launches match, 4 if there is none, or no such finding."
 )]
 pub(crate) struct GraphArgs {
     #[command(flatten)]

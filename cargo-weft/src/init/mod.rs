@@ -13,14 +13,17 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use weft_core::finding::Verdict;
+use weft_core::report::escape;
 use weft_harness::case::{self, Checker, Job, Package, PlanError};
 use weft_harness::config::Config;
 use weft_harness::discover;
+use weft_harness::render::openable;
 
 use crate::account;
 use crate::arguments::Init;
 use crate::collect::{self, BuiltPackage};
 use crate::exit::{Exit, Failure};
+use crate::nothing::NothingFound;
 use crate::print::Printer;
 use weft_harness::cache::Cache;
 
@@ -28,9 +31,9 @@ pub(crate) use manifest::{HarnessEntries, ManifestError, parse as parse_manifest
 
 /// The whole of `tests/weft.rs`.
 const TEST: &str = "weft_harness::main!();\n";
-/// What runs the checks on GitHub.
+/// What runs the checks on GitHub, with what is said of nvcc and with the command in place of `NVCC` and `COMMAND`.
 const WORKFLOW: &str = "\
-# .github/workflows/weft.yml; a runner needs no GPU, and nvcc only if the build script needs it
+# .github/workflows/weft.yml; a runner needs no GPU, NVCC
 name: weft
 on: [push, pull_request]
 jobs:
@@ -39,7 +42,11 @@ jobs:
     steps:
       - uses: actions/checkout@v4
       - run: cargo install --locked --git https://github.com/cargo-weft/cargo-weft cargo-weft
-      - run: cargo weft";
+      - run: COMMAND";
+
+/// What is said of kernels that only `--capture-nvcc` finds.
+const UNSEEN: &str = "are in PTX that only `--capture-nvcc` makes, which `cargo test` does not see: it checks the PTX that a \
+                      build script leaves in OUT_DIR, such as the crate `weft-build` compiles";
 
 /// Why a file is not written.
 #[derive(Debug, thiserror::Error)]
@@ -56,7 +63,7 @@ pub(crate) enum InitError {
 #[derive(Debug)]
 struct NewFile {
     path: PathBuf,
-    /// The path in the package.
+    /// The path in the package, by which its purpose is known.
     name: &'static str,
     text: String,
     /// The text that it replaces. `None`: the file must not be there.
@@ -70,13 +77,14 @@ pub(crate) fn run(arguments: &Init, printer: &mut Printer) -> Result<Exit, Failu
         printer.failure(failure);
     }
     let mut exit = if built.failures.is_empty() { Exit::Clean } else { Exit::Unchecked };
-    let mut count = 0;
+    let (mut count, mut is_captured) = (0, false);
     for package in &built.packages {
         match init(package, &built.target, arguments, printer) {
             Ok(None) => {}
             Ok(Some(own)) => {
                 count += 1;
-                exit = exit.max(own);
+                is_captured |= own.is_captured;
+                exit = exit.max(own.exit);
             }
             Err(failure) => {
                 printer.failure(&failure);
@@ -85,28 +93,48 @@ pub(crate) fn run(arguments: &Init, printer: &mut Printer) -> Result<Exit, Failu
         }
     }
     if count == 0 && exit == Exit::Clean {
-        return Err(Failure::Nothing);
+        return Err(NothingFound::of(&built.packages).into());
     }
     if count > 0 {
-        let next = if arguments.dry_run {
-            "To write this, run\n  cargo weft init"
-        } else {
-            "Next: read weft.toml, state there what the host launches, and run\n  cargo weft"
-        };
-        printer.line(&format!("\n{next}"))?;
-        let ci = "In continuous integration, on GitHub for example:";
-        printer.line(&format!("\n{ci}\n\n{WORKFLOW}"))?;
+        printer.line(&next(arguments, is_captured))?;
     }
     Ok(exit)
 }
 
-/// Writes the files of a package. Returns whether each of its kernels could be checked; `None` if it has none.
+/// Returns what to do next. `is_captured`: whether there are kernels that only `--capture-nvcc` finds.
+fn next(arguments: &Init, is_captured: bool) -> String {
+    let (flag, nvcc) = if is_captured {
+        (" --capture-nvcc", "but nvcc, which the build script calls")
+    } else {
+        ("", "and nvcc only if the build script needs it")
+    };
+    let next = if arguments.dry_run {
+        format!("To write this, run\n  cargo weft init{flag}")
+    } else {
+        format!(
+            "Next: read weft.toml, state there what the host launches, and run\n  cargo weft{flag}"
+        )
+    };
+    let workflow = WORKFLOW.replace("NVCC", nvcc).replace("COMMAND", &format!("cargo weft{flag}"));
+    format!("\n{next}\n\nIn continuous integration, on GitHub for example:\n\n{workflow}")
+}
+
+/// What came of a package with kernels.
+#[derive(Clone, Copy, Debug)]
+struct Initialized {
+    /// Whether each of its kernels could be checked.
+    exit: Exit,
+    /// Whether some of its kernels are found by `--capture-nvcc` alone.
+    is_captured: bool,
+}
+
+/// Writes the files of a package; `None` if it has no kernels.
 fn init(
     package: &BuiltPackage,
     target: &Path,
     arguments: &Init,
     printer: &mut Printer,
-) -> Result<Option<Exit>, Failure> {
+) -> Result<Option<Initialized>, Failure> {
     let dir = &package.dir;
     let out_dirs = package.out_dirs.iter().map(PathBuf::as_path);
     let plan_error = |error| Failure::Plan(Box::new(error));
@@ -120,7 +148,7 @@ fn init(
     if own.files.is_empty() {
         return Ok(None);
     }
-    if let Some(failure) = Failure::foreign(&package.cargo) {
+    if let Some(failure) = Failure::foreign(&package.cargo, package.is_asked_for) {
         return Err(failure);
     }
     own.config = Config::default();
@@ -133,15 +161,22 @@ fn init(
     own.config = Config::parse(&text, &path).map_err(|error| plan_error(PlanError::from(error)))?;
     case::plan_with(&own, &Checker::default()).map_err(plan_error)?;
     let mut files = vec![NewFile { path, name: "weft.toml", text, old: None }];
-    if !arguments.config_only {
+    let captured = own.files.iter().filter(|file| package.is_captured(file)).count();
+    let is_seen_by_tests = captured < own.files.len();
+    if !arguments.config_only && is_seen_by_tests {
         files.extend(harness(package)?);
     }
     for file in &files {
         let is_taken = file.name == "weft.toml" && is_configured;
         printer.line(&written(file, is_taken, arguments.dry_run)?)?;
     }
+    if !arguments.config_only && captured > 0 {
+        let which = if is_seen_by_tests { "some of these kernels" } else { "these kernels" };
+        printer.line(&format!("  note   {which} {UNSEEN}"))?;
+    }
     let is_checked = jobs.iter().all(|job| job.outcome().report.is_ok());
-    Ok(Some(if is_checked { Exit::Clean } else { Exit::Unchecked }))
+    let exit = if is_checked { Exit::Clean } else { Exit::Unchecked };
+    Ok(Some(Initialized { exit, is_captured: captured > 0 }))
 }
 
 /// Checks the kernels without a configuration.
@@ -200,14 +235,15 @@ fn harness(package: &BuiltPackage) -> Result<Vec<NewFile>, InitError> {
 /// Writes a file and returns what was done. A file that is there is left as it is. `is_taken`: another file has the same
 /// purpose.
 fn written(file: &NewFile, is_taken: bool, is_dry: bool) -> Result<String, InitError> {
-    let (name, path) = (file.name, &file.path);
+    let (name, path) = (openable(&file.path), &file.path);
+    let name = escape(&name);
     let is_new = file.old.is_none();
     let is_there = is_taken || (is_new && path.exists());
     if is_dry {
         let change = match &file.old {
             Some(old) => similar::TextDiff::from_lines(old, &file.text)
                 .unified_diff()
-                .header("Cargo.toml", "Cargo.toml")
+                .header(&name, &name)
                 .to_string(),
             None => file.text.clone(),
         };
@@ -219,7 +255,7 @@ fn written(file: &NewFile, is_taken: bool, is_dry: bool) -> Result<String, InitE
         return Ok(format!("\n---- {name} {what} ----\n{}", change.trim_end()));
     }
     if is_there {
-        let other = if path.exists() { name } else { "[package.metadata.weft] in Cargo.toml" };
+        let other = if path.exists() { &*name } else { "[package.metadata.weft] in Cargo.toml" };
         return Ok(format!(
             "  kept   {other}, which is there already; `cargo weft init --dry-run` prints what would be written"
         ));

@@ -33,6 +33,8 @@ struct KernelTable {
     /// The first one with its parameters.
     heading: String,
     remark: String,
+    /// The PTX file of the first one, of which the remark names lines.
+    file: String,
     lines: Vec<String>,
     /// Whether the table is in effect.
     is_needed: bool,
@@ -117,7 +119,8 @@ fn entry(job: &Job, signatures: &Signatures) -> Option<KernelTable> {
     let is_needed = verdict == Verdict::Open;
     let lines =
         if is_needed { kernel.lines(report) } else { kernel.arguments().into_iter().collect() };
-    Some(KernelTable { names: vec![job.kernel.clone()], path, heading, remark, lines, is_needed })
+    let (names, file) = (vec![job.kernel.clone()], job.file.display.clone());
+    Some(KernelTable { names, path, heading, remark, file, lines, is_needed })
 }
 
 /// Returns the table of an entry, as a comment if it is not needed. `all`: every kernel of the package.
@@ -126,7 +129,7 @@ fn table(entry: &KernelTable, all: &[&KernelName]) -> String {
     if entry.names.len() > 1 {
         comments.push(format!("and {} more with the same parameters", entry.names.len() - 1));
     }
-    comments.extend(wrap(&escape(&entry.remark), WIDTH));
+    comments.extend(wrap(&escape(&of_file(&entry.remark, &entry.file)), WIDTH));
     let comments = comments.into_iter().map(|line| format!("# {line}"));
     let head = ["[[kernel]]".to_owned(), format!("name = '{}'", selector(entry, all))];
     let lines = head.into_iter().chain(entry.lines.iter().cloned()).map(|line| {
@@ -135,6 +138,17 @@ fn table(entry: &KernelTable, all: &[&KernelName]) -> String {
     });
     let lines: Vec<String> = comments.chain(lines).collect();
     format!("\n{}\n", lines.join("\n"))
+}
+
+/// Returns a remark in which each line of the PTX is said to be one of this file: no report stands around the remark.
+fn of_file(remark: &str, file: &str) -> String {
+    let named = remark.replace(" of the PTX", &format!(" of {file}"));
+    let numbered = |word: &str| {
+        let after = remark.split(word).skip(1);
+        after.into_iter().any(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    let is_bare = named == remark && [" line ", " lines "].into_iter().any(numbered);
+    if is_bare { format!("{named} (Lines are those of {file}.)") } else { named }
 }
 
 /// Returns a kernel's name without template arguments and parameters: `ns::scale` for `ns::scale<4>`.
@@ -173,4 +187,23 @@ fn selector(entry: &KernelTable, all: &[&KernelName]) -> String {
             several => format!("^({})$", several.join("|")),
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::of_file;
+
+    #[test]
+    fn lines_are_of_a_file() {
+        let of = |remark: &str| of_file(remark, "a.ptx");
+        let bare = "Open: two threads might access the same bytes in lines 162 and 187.";
+        assert_eq!(of(bare), format!("{bare} (Lines are those of a.ptx.)"));
+        assert_eq!(
+            of("Open: in line 9 of the PTX (k.cu:3)."),
+            "Open: in line 9 of a.ptx (k.cu:3)."
+        );
+        for none in ["Clean without a table, for every launch.", "Open: a line of code.", ""] {
+            assert_eq!(of(none), none);
+        }
+    }
 }

@@ -5,15 +5,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use weft_harness::render::openable;
+
 /// Why nothing is written.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum WriteError {
     #[error(
-        "{} has uncommitted changes; commit them first, so that the repair can be undone, or allow it by --allow-dirty", .0.display()
+        "nothing is written: {} has uncommitted changes; commit them first, so that the repair can be undone, or allow it by \
+         --allow-dirty",
+        openable(.0)
     )]
     Dirty(PathBuf),
     #[error(
-        "{} is not kept by git, so that the repair could not be undone; allow it by --allow-dirty", .0.display()
+        "nothing is written: {} is not kept by git, so that the repair could not be undone; allow it by --allow-dirty",
+        openable(.0)
     )]
     NoGit(PathBuf),
     #[error("{} has changed since it was read", .0.display())]

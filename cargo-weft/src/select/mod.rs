@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf, absolute};
 use std::{env, iter, slice};
 
-use cargo_metadata::{Metadata, MetadataCommand, Package};
+use cargo_metadata::{Metadata, MetadataCommand, Package, PackageId};
 
 use crate::arguments::Selection;
 use crate::cargo::{self, StartError};
@@ -23,6 +23,8 @@ pub(crate) struct Group {
     pub(crate) packages: Vec<Package>,
     /// What they depend on, if that is checked too.
     pub(crate) dependencies: Vec<Package>,
+    /// The members of the workspaces that are checked.
+    pub(crate) members: Vec<PackageId>,
     /// Feature flags; empty for packages outside the workspace, which the flags do not concern.
     pub(crate) features: Vec<String>,
     /// The target directory. All groups share one, so that dependencies are built once.
@@ -32,9 +34,12 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    /// Returns the packages and what they depend on, if that is checked too.
-    pub(crate) fn all(&self) -> impl Iterator<Item = &Package> {
-        self.packages.iter().chain(&self.dependencies)
+    /// Returns the packages and what they depend on, if that is checked too; each with whether it is one of the packages, or a
+    /// member of a workspace that is checked.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&Package, bool)> {
+        let dependencies = self.dependencies.iter();
+        let dependencies = dependencies.map(|own| (own, self.members.contains(&own.id)));
+        self.packages.iter().map(|own| (own, true)).chain(dependencies)
     }
 }
 
@@ -92,12 +97,18 @@ pub(crate) fn groups(selection: &Selection) -> Result<Vec<Group>, SelectError> {
     let own = metadata(manifest, selection, Depth::Members)?;
     let named = Spec::all(&selection.workspace.package)?;
     let excluded = Spec::all(&selection.workspace.exclude)?;
-    let mut outside = Vec::new();
-    if !named.is_empty() || whole(selection, &own) {
+    let is_whole = !named.is_empty() || whole(selection, &own);
+    let mut listed = Vec::new();
+    if is_whole || selection.include_deps {
         for manifest in outside::manifests(&own)? {
-            outside.push(metadata(Some(&manifest), selection, Depth::Members)?);
+            listed.push(metadata(Some(&manifest), selection, Depth::Members)?);
         }
     }
+    let members: Vec<PackageId> = iter::once(&own)
+        .chain(&listed)
+        .flat_map(|workspace| workspace.workspace_members.clone())
+        .collect();
+    let outside = if is_whole { listed } else { Vec::new() };
     let target = target_of(selection, &own)?;
     let group = |workspace: &Metadata, packages: Vec<&Package>, features: Vec<String>| {
         let is_kept = |package: &&Package| !excluded.iter().any(|spec| spec.names(package));
@@ -105,6 +116,7 @@ pub(crate) fn groups(selection: &Selection) -> Result<Vec<Group>, SelectError> {
             manifest: workspace.workspace_root.join("Cargo.toml").into_std_path_buf(),
             packages: by_name(packages.into_iter().filter(is_kept).collect()),
             dependencies: Vec::new(),
+            members: members.clone(),
             features,
             target: target.clone(),
             root: own.workspace_root.clone().into_std_path_buf(),

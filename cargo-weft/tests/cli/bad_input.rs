@@ -66,7 +66,7 @@ fn a_kernel_that_is_not_there() {
     let folder = Folder::new("no-such-kernel").with("clean.ptx", CLEAN);
     folder
         .weft("check clean.ptx --kernel reduce")
-        .exits(2)
+        .exits(4)
         .complains("no kernel matches `reduce`; there is `own_slot`");
     folder.weft("check clean.ptx --kernel (").exits(2).complains("--kernel");
 }
@@ -169,7 +169,7 @@ const STRUCTURE: &str = "\
 fn fields_of_a_structure() {
     let folder = Folder::new("fields").with("s.ptx", STRUCTURE);
     let check = |args: &str| folder.weft(&format!("check s.ptx --block 64 {args}"));
-    check("").exits(102).says("`args = { 0 = { 0 = 1000 } }`");
+    check("").exits(102).says("`args = { table = { 0 = 1000 } }`");
     check("--arg 0.0=1").exits(0).says("clean");
     check("--arg 0.0=1 --arg 0.8=buffer").exits(0).says("clean");
     check("--arg 0.0=1 --arg 0.8=u32:0,0").exits(100).says("out-of-bounds");

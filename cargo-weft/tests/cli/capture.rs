@@ -110,6 +110,70 @@ fn nvcc_in_a_variable_is_captured_too() {
 }
 
 #[test]
+fn a_first_configuration_is_for_what_finds_the_kernels() {
+    let folder = package("captured-first", &["kernels/own.cu"]);
+    let at = |name: &str| folder.path().join(name);
+    let manifest = fs::read_to_string(at("Cargo.toml")).expect("it is there");
+    fs::remove_file(at("weft.toml")).expect("it is there");
+    let run = weft(&folder, "test").exits(4).complains("CUDA C++, such as kernels/broken.cu");
+    run.complains("run with `--capture-nvcc`");
+    let dry = weft(&folder, "init --capture-nvcc --dry-run").exits(0);
+    dry.says("\n  cargo weft init --capture-nvcc\n");
+    let run = weft(&folder, "init --capture-nvcc").exits(0);
+    let run = run
+        .says("  wrote  weft.toml")
+        .says("are in PTX that only `--capture-nvcc` makes, which `cargo test` does not see")
+        .says("`weft-build`")
+        .says("\n  cargo weft --capture-nvcc\n")
+        .says("- run: cargo weft --capture-nvcc\n")
+        .says("a runner needs no GPU, but nvcc");
+    assert!(!run.out.contains("tests/weft.rs") && !at("tests").exists(), "{run:#?}");
+    assert_eq!(fs::read_to_string(at("Cargo.toml")).expect("it is there"), manifest);
+    weft(&folder, "--capture-nvcc").exits(0).says("weft: 1 clean");
+    let doctor = weft(&folder, "doctor --capture-nvcc").exits(0);
+    doctor.says("note    `cargo test` has no PTX to check").says("`weft-build`");
+    // A package whose build script leaves other PTX has tests for that.
+    let copy = "    std::fs::copy(\"kernels/own.ptx\", out.join(\"own.ptx\")).unwrap();\n}\n";
+    let both = build(&["kernels/race.cu"]);
+    let both = both.strip_suffix("}\n").expect("it ends so").to_owned() + copy;
+    let folder = folder.with("build.rs", both);
+    let run = weft(&folder, "init --capture-nvcc").exits(0).says("  wrote  tests/weft.rs");
+    run.says("some of these kernels are in PTX that only").says("cargo weft --capture-nvcc");
+}
+
+#[test]
+fn doctor_knows_what_the_test_sees() {
+    let folder = package("captured-test", &["kernels/own.cu"]);
+    let manifest = fs::read_to_string(folder.path().join("Cargo.toml")).expect("it is there");
+    let harness = "[dev-dependencies]\nweft-harness = { path = \"harness\" }\n[[test]]\nname = \"weft\"\nharness = false\n";
+    let folder = folder
+        .with("Cargo.toml", manifest + harness)
+        .with("tests/weft.rs", "fn main() {}\n")
+        .with("harness/Cargo.toml", "[package]\nname = \"weft-harness\"\nedition = \"2024\"\n")
+        .with("harness/src/lib.rs", "");
+    for flags in ["", " --capture-nvcc"] {
+        let run = weft(&folder, &format!("doctor{flags}")).exits(101);
+        let run =
+            run.says("PROBLEM the test `weft` fails in `cargo test`, which has no PTX to check");
+        assert!(!run.out.contains("runs the checks too"), "{run:#?}");
+    }
+    let folder = folder.with("weft.toml", "ptx = [\"kernels/own.ptx\"]\n[default]\nblock = 64\n");
+    weft(&folder, "doctor --capture-nvcc")
+        .exits(0)
+        .says("ok      `cargo test` runs the checks too");
+}
+
+#[test]
+fn a_build_that_fails_might_have_called_nvcc() {
+    let folder = package("captured-failure", &["kernels/own.cu"]);
+    let folder = folder.with("build.rs", "fn main() { std::process::exit(3) }");
+    let run = weft(&folder, "--capture-nvcc")
+        .exits(101)
+        .complains("the build of captured-failure failed");
+    assert!(!run.err.contains("called nvcc"), "{run:#?}");
+}
+
+#[test]
 fn what_cannot_be_compiled_to_ptx_is_said() {
     let folder = package("broken", &["kernels/own.cu", "kernels/broken.cu"]);
     let run = weft(&folder, "test --capture-nvcc").exits(101);

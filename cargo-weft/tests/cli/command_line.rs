@@ -67,6 +67,76 @@ fn the_page_has_every_command_and_option() {
 }
 
 #[test]
+fn what_is_named_and_not_there_is_nothing_to_check() {
+    let folder = package("not-there", CLEAN).with("weft.toml", "[default]\nblock = 64\n");
+    let folder = folder.with("own.ptx", CLEAN);
+    let launches = "--launch no-such --config weft.toml";
+    for command in [
+        "test no-such",
+        "-- no-such",
+        "list no-such",
+        "test --kernel no-such",
+        "list --kernel no-such",
+        "check own.ptx --kernel no-such",
+        "mutate --kernel no-such",
+        "repair --kernel no-such",
+        "report --kernel no-such",
+        "graph --kernel no-such",
+        "graph own.ptx --kernel no-such",
+        &format!("graph own.ptx {launches}"),
+        "graph own.ptx --finding 9",
+        "test -p no-such",
+        "init -p no-such",
+        "doctor -p no-such",
+        "baseline -p no-such",
+        "graph -p no-such",
+    ] {
+        let run = folder.weft(command).exits(4);
+        assert!(run.err.contains("error: no ") || run.err.contains("there is no "), "{run:#?}");
+    }
+    // A file that cannot be read might have it.
+    folder.weft("graph own.ptx none.ptx --kernel no-such").exits(101);
+    folder.weft("check own.ptx none.ptx --kernel no-such").exits(101);
+    let rows = page();
+    let row = rows.lines().find(|line| line.starts_with("| 4 |")).expect("there is a row");
+    for word in ["package", "kernel", "launch", "finding"] {
+        assert!(row.contains(word), "{row}");
+    }
+}
+
+#[test]
+fn options_of_launches_are_told_apart_from_those_that_are_spelled_alike() {
+    let folder = Folder::new("launch-options");
+    for words in [
+        "--block 256",
+        "--grid=4",
+        "test --arg n=1",
+        "list --require n<4",
+        "init --block 1",
+        "--shared 1",
+    ] {
+        let run = folder.weft(words).exits(2).complains("states a launch: state it in weft.toml");
+        assert!(
+            run.err.contains("`cargo weft check FILE.ptx`") && !run.err.contains("similar"),
+            "{run:#?}"
+        );
+    }
+    folder.weft("--locke").exits(2).complains("--locked");
+}
+
+#[test]
+fn a_name_of_a_kernel_is_no_file() {
+    let folder = Folder::new("name-as-file").with("own.ptx", CLEAN);
+    for command in ["graph own_slot", "repair own_slot", "check own_slot"] {
+        folder.weft(command).exits(101).complains("with `--kernel own_slot`");
+    }
+    for path in ["none.ptx", "kernels/none", "./own_slot.ptx"] {
+        let run = folder.weft(&format!("check {path}")).exits(101);
+        assert!(!run.err.contains("--kernel"), "{run:#?}");
+    }
+}
+
+#[test]
 fn the_page_has_every_variable() {
     let folder = Folder::new("variables");
     let text: String =

@@ -255,6 +255,8 @@ fn arguments_have_the_names_of_the_source() {
         ])
         .exits(0)
         .says("required: n < 9");
+    let run = folder.weft(&format!("{check} --arg 1=1.5")).exits(101);
+    run.complains("argument 1 (`n`) does not fit the parameter");
     folder
         .weft(&format!("{check} --arg nn=7"))
         .exits(2)

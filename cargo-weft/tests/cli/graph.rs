@@ -21,7 +21,7 @@ fn the_picture_of_a_race_shows_both_accesses() {
     let picture = fs::read_to_string(folder.path().join("race.svg")).expect("it was written");
     assert!(picture.contains("no order"), "{picture}");
     folder.weft("graph race.ptx --block 64 -o no/folder/race.svg").exits(101).complains("race.svg");
-    let run = folder.weft("graph race.ptx --block 64 --finding 7").exits(101);
+    let run = folder.weft("graph race.ptx --block 64 --finding 7").exits(4);
     run.complains("there is no finding 7: the report has 1, numbered from 1");
 }
 
@@ -45,7 +45,7 @@ fn one_kernel_and_launch_is_shown() {
     let several = "graph both.ptx --kernel own --config w.toml";
     folder.weft(several).exits(2).complains("`both.ptx::own_slot@small`").complains("--launch");
     folder.weft(&format!("{several} --launch small")).exits(0).says(">block 32, grid 1<");
-    let run = folder.weft(&format!("{several} --launch tiny")).exits(2);
+    let run = folder.weft(&format!("{several} --launch tiny")).exits(4);
     run.complains("labelled `tiny`").complains("own_slot@large");
     folder
         .weft("graph both.ptx --block 64 --kernel own --arg 9=1")

@@ -98,5 +98,5 @@ fn packages_and_files_do_not_mix() {
     folder.weft("mutate --block 64").exits(2).complains("weft.toml");
     folder.weft("mutate last.ptx -p other").exits(2).complains("not both");
     folder.weft("mutate --config weft.toml").exits(2);
-    folder.weft("mutate last.ptx --kernel nothing").exits(2).complains("opposite");
+    folder.weft("mutate last.ptx --kernel nothing").exits(4).complains("opposite");
 }

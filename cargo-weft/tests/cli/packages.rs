@@ -1,5 +1,7 @@
 //! Tests of `test` and `list` on packages with build scripts.
 
+use std::fs;
+
 use crate::support::{CLEAN, Folder, RACE};
 
 const BUILD: &str = r#"fn main() {
@@ -82,6 +84,16 @@ fn nothing_to_check_is_no_success() {
         .with("src/lib.rs", "");
     bare.weft("").exits(4).complains("nothing to check");
     bare.weft("list").exits(4);
+    let run = bare.weft("").exits(4).complains("saved files are named by");
+    assert!(!run.err.contains("--capture-nvcc"), "{run:#?}");
+    let bare = bare.with("kernels/own.cu", "");
+    bare.weft("")
+        .exits(4)
+        .complains("no selected package has PTX, but there is CUDA C++, such as kernels/own.cu")
+        .complains("`weft-build`")
+        .complains("`--capture-nvcc`")
+        .complains("`cargo weft doctor`");
+    bare.weft("doctor").exits(101).says("there is CUDA C++, such as kernels/own.cu");
     // A package with a configuration is meant to be checked.
     let configured = bare.with("weft.toml", BLOCK);
     configured.weft("").exits(101).complains("package `bare` has no PTX");
@@ -106,7 +118,7 @@ fn packages_are_selected_by_name() {
     folder.weft("-p one").exits(0).says("weft: 1 clean, 0 defect, 0 open");
     folder.weft("--exclude two").exits(0);
     folder.weft("--manifest-path one/Cargo.toml").exits(0);
-    folder.weft("-p three").exits(101).complains("no package `three`").complains("one, two");
+    folder.weft("-p three").exits(4).complains("no package `three`").complains("one, two");
     folder.weft("--manifest-path absent/Cargo.toml").exits(101).complains("absent");
 }
 
@@ -140,14 +152,14 @@ fn packages_are_selected_by_pattern_and_id() {
     let weft = |words: &str| folder.weft(&format!("{words} --manifest-path ws/Cargo.toml"));
     weft("-p oth*").exits(0).says("other::own.ptx::own_slot").says("weft: 1 clean, 0 defect");
     weft("-p other@0.1.0").exits(0).says("weft: 1 clean, 0 defect, 0 open");
-    weft("-p x*").exits(101).complains("no package `x*`").complains("app, other");
-    weft("-p a[").exits(101).complains("`a[` is no pattern for names of packages");
-    weft("-p other@2.0.0").exits(101).complains("other@2.0.0");
+    weft("-p x*").exits(4).complains("no package `x*`").complains("app, other");
+    weft("-p a[").exits(2).complains("`a[` is no pattern for names of packages");
+    weft("-p other@2.0.0").exits(4).complains("other@2.0.0");
     weft("--workspace --exclude o?her").exits(4);
     // A dependency, which is no member.
     weft("-p kernels").exits(100).says("kernels::kernel.ptx::race_of_neighbours");
     weft("-p kernels@0.1.0 -p other").exits(100).says("weft: 1 clean, 1 defect, 0 open");
-    weft("-p nobody").exits(101).complains("no package `nobody`").complains("app, other");
+    weft("-p nobody").exits(4).complains("no package `nobody`").complains("app, other");
 }
 
 #[test]
@@ -162,6 +174,59 @@ fn dependencies_are_checked_on_demand() {
     weft("-p other --include-deps").exits(0).says("weft: 1 clean, 0 defect, 0 open");
     weft("--include-deps --exclude kernels").exits(0);
     weft("list --include-deps").exits(0).says("kernels::kernel.ptx::race_of_neighbours");
+}
+
+#[test]
+fn nothing_is_written_outside_of_the_workspace_unasked() {
+    let folder = with_dependency("written-outside");
+    let ours = ["ws/app", "ws/other", "kernels", "kernels-dev"].map(|own| folder.path().join(own));
+    let there = |name: &str| ours.each_ref().map(|own| own.join(name).exists());
+    fs::remove_file(ours[2].join("weft.toml")).expect("the file is there");
+    fs::remove_file(ours[1].join("weft.toml")).expect("the file is there");
+    let weft = |words: &str| folder.weft(&format!("{words} --manifest-path ws/Cargo.toml"));
+    for command in [
+        "baseline --include-deps",
+        "init --include-deps --dry-run",
+        "init --include-deps --config-only",
+    ] {
+        weft(command)
+            .exits(101)
+            .complains("nothing is written for package `kernels`")
+            .complains("-p kernels");
+    }
+    assert_eq!(there("weft-baseline.toml")[2..], [false, false]);
+    assert_eq!(there("weft.toml")[..3], [false, true, false]);
+    // A package that is named is meant. What is written can be told from the paths.
+    weft("init -p kernels")
+        .exits(0)
+        .says("  wrote  kernels/weft.toml")
+        .says("added  to kernels/Cargo.toml");
+    assert!(there("weft.toml")[2] && there("tests/weft.rs")[2]);
+    // So is one that the workspace lists, also as a dependency.
+    let root = "[workspace]\nmembers = [\"app\", \"other\"]\nresolver = \"3\"\n\
+                [workspace.metadata.weft]\nmanifests = [\"../kernels/Cargo.toml\"]\n";
+    let folder = folder
+        .with("ws/Cargo.toml", root)
+        .with("kernels/Cargo.toml", manifest("kernels") + "[workspace]\n");
+    fs::remove_file(folder.path().join("kernels/weft.toml")).expect("it was written");
+    folder
+        .weft("init --config-only -p app --include-deps --manifest-path ws/Cargo.toml")
+        .exits(0)
+        .says("  wrote  kernels/weft.toml");
+}
+
+#[test]
+fn doctor_says_nothing_of_dependencies_without_kernels() {
+    let folder = with_dependency("doctor-dependencies")
+        .with(
+            "kernels/Cargo.toml",
+            manifest("kernels") + "[workspace]\n[dependencies]\nplain = { path = \"../plain\" }\n",
+        )
+        .with("plain/Cargo.toml", manifest("plain") + "[workspace]\n")
+        .with("plain/src/lib.rs", "");
+    let run = folder.weft("doctor --include-deps --manifest-path ws/Cargo.toml");
+    let run = run.exits(0).says("kernels (").says("app (").says("other (");
+    assert!(!run.out.contains("plain"), "{run:#?}");
 }
 
 #[test]

@@ -105,6 +105,26 @@ fn barriers_that_are_not_needed_are_told() {
 }
 
 #[test]
+fn what_cannot_be_written_is_not_looked_for_or_counted_as_mended() {
+    let folder =
+        Folder::new("repair-without-git").with("shift.ptx", SHIFT).with("shift.cu", SOURCE);
+    let run = folder.weft("repair shift.ptx --block 64 --write").exits(101);
+    let run = run.complains("error: nothing is written: shift.cu is not kept by git");
+    assert_eq!(run.out, "");
+    folder.weft("repair shift.ptx --block 64 --write --allow-dirty").exits(0).says("1 mended");
+}
+
+#[test]
+fn paths_in_diffs_are_those_of_a_reader_in_the_current_folder() {
+    let folder = Folder::new("repair-paths").with("k/shift.cu", SOURCE);
+    let source = folder.path().join("k/shift.cu");
+    let absolute = SHIFT.replace("\"shift.cu\"", &format!("\"{}\"", source.display()));
+    assert_ne!(absolute, SHIFT);
+    let folder = folder.with("k/shift.ptx", absolute);
+    folder.weft("repair k/shift.ptx --block 64").exits(0).says("--- k/shift.cu\n+++ k/shift.cu\n");
+}
+
+#[test]
 fn one_placement_is_for_all_launches() {
     // With one warp a warp barrier would do.
     let folder = Folder::new("repair-launches").with("shift.ptx", SHIFT).with("shift.cu", SOURCE).with(
@@ -139,7 +159,14 @@ fn an_unrolled_loop_gets_one_barrier() {
         .says("the change of the source is the one above");
     // The change of the line would change the other instance too.
     folder
-        .weft_with(&["repair", "unrolled.ptx", "--block=256", "--kernel=sum<float>", "--write"])
+        .weft_with(&[
+            "repair",
+            "unrolled.ptx",
+            "--block=256",
+            "--kernel=sum<float>",
+            "--write",
+            "--allow-dirty",
+        ])
         .exits(100)
         .says("no change of the source is shown");
     assert_eq!(read(), source);

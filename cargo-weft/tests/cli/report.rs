@@ -209,7 +209,7 @@ fn packages_have_the_page_in_their_target_directory() {
     assert_eq!(page(&folder, "target/weft/report.html"), first);
     folder.weft("report --no-cache --kernel own -o own.html").exits(0);
     assert_eq!(rows(&parsed(&page(&folder, "own.html"))).len(), 1);
-    folder.weft("report --kernel other").exits(2).complains("no kernel matches `other`");
+    folder.weft("report --kernel other").exits(4).complains("no kernel matches `other`");
     folder.weft("report --block 32").exits(2).complains("only for files");
     let run = folder.weft("report -o kernel.ptx/page.html").exits(101);
     run.complains("cannot write `kernel.ptx/page.html`");

@@ -280,8 +280,8 @@ fn run(
         return Ok(RunFacts::default());
     }
     let dependences = Dependences::of(program, &emulate::pointers(program, launch));
-    let mut inputs =
-        Inputs::new(program, launch, block, names.grid, &dependences).map_err(request::input)?;
+    let mut inputs = Inputs::new(program, launch, block, names.grid, &dependences)
+        .map_err(|error| request::input(program, error))?;
     // True even if only the first ctas are run in the end: their run is then the beginning of a run of the launch, and
     // the report is open about the other ctas.
     inputs.runs_all_ctas = launch.grid.is_some_and(|grid| grid.known().is_some());

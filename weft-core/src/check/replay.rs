@@ -184,8 +184,8 @@ fn variants(launch: &ReplayedLaunch<'_>) -> Result<Vec<Variant>, CheckError> {
     let ReplayedLaunch { program, launch, block, grid, .. } = launch;
     request::arguments(program, launch)?;
     let dependences = Dependences::of(program, &emulate::pointers(program, launch));
-    let mut inputs =
-        Inputs::new(program, launch, *block, *grid, &dependences).map_err(request::input)?;
+    let mut inputs = Inputs::new(program, launch, *block, *grid, &dependences)
+        .map_err(|error| request::input(program, error))?;
     inputs.runs_all_ctas = launch.grid.is_some_and(|grid| grid.known().is_some());
     request::shared(inputs.shared)?;
     let mark = |floats| slice::mark(program, &BTreeSet::new(), floats);

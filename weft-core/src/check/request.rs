@@ -3,6 +3,7 @@
 use super::chosen_sizes;
 use super::requirements::RequirementMisfit;
 use crate::emulate::{self, InputError};
+use crate::explain::param_of;
 use crate::flow::{LinkError, Program};
 use crate::launch::{Dim3, Dimensions, Launch, MAX_SHARED, Misfit};
 use crate::ptx::{Function, Module, Position};
@@ -47,10 +48,10 @@ pub enum CheckError {
         count: usize,
     },
     /// An argument that the parameter cannot hold.
-    #[error("argument {position} does not fit the parameter: {reason}")]
+    #[error("{what} does not fit the parameter: {reason}")]
     Argument {
-        /// The position as given.
-        position: usize,
+        /// The argument, by its position and its name, if that is known.
+        what: String,
         /// What is wrong, and what would be right.
         reason: String,
     },
@@ -113,8 +114,9 @@ pub(super) fn link(module: &Module, error: &LinkError) -> CheckError {
     CheckError::Link { at: module.position(error.span), reason: error.kind.to_string() }
 }
 
-pub(super) fn input(InputError { position, reason }: InputError) -> CheckError {
-    CheckError::Argument { position, reason }
+/// Returns the error of an argument that the parameter cannot hold.
+pub(super) fn input(program: &Program, error: InputError) -> CheckError {
+    CheckError::Argument { what: param_of(program, error.position), reason: error.reason }
 }
 
 /// Rejects arguments that the kernel does not have, stated buffers that cannot be, and pointers that lead into none.
@@ -133,7 +135,7 @@ pub(super) fn arguments(program: &Program, launch: &Launch) -> Result<(), CheckE
         return Err(CheckError::Buffer { name: name.clone(), reason });
     }
     launch.args.iter().try_for_each(|(&position, arg)| {
-        emulate::fits(program, launch, position, arg).map_err(input)
+        emulate::fits(program, launch, position, arg).map_err(|error| input(program, error))
     })
 }
 

@@ -11,4 +11,4 @@ pub(crate) mod races;
 pub(crate) mod setting;
 pub(crate) mod witness;
 
-pub(crate) use names::{Names, OPEN_VALUE, site_at};
+pub(crate) use names::{Names, OPEN_VALUE, param_of, site_at};

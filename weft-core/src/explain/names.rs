@@ -84,7 +84,7 @@ pub(crate) fn site_at(module: &Module, role: Role, place: &Place, label: String)
 }
 
 /// Returns the name of a parameter, a field, or a buffer that the launch states.
-pub(super) fn param_of(program: &Program, position: usize) -> String {
+pub(crate) fn param_of(program: &Program, position: usize) -> String {
     if let Some(name) = program.buffers.name(position) {
         return format!("buffer `{name}`");
     }
