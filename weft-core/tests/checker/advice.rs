@@ -137,7 +137,7 @@ fn arguments_are_named_where_their_names_are_known() {
         launch.options.witness = witness;
         let array = ".shared .align 4 .b8 array[256];";
         let found = report(&format!(".param .u32 {param}"), array, &body(param), &launch);
-        found.findings.iter().map(|own| format!("{:?}\n", own.help)).collect()
+        found.findings.iter().map(|own| format!("{:?}\n", own.help)).collect::<Vec<_>>().concat()
     };
     for (param, key) in [("length", "length"), ("k_param_0", "0")] {
         let open = texts(param, 0);
