@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use similar::TextDiff;
-use weft_core::finding::{Finding, SourceLine, Verdict};
+use weft_core::finding::{Finding, Report, SourceLine, Verdict};
 use weft_core::ptx::{Module, Span};
 use weft_core::repair::{
     self, Aim, Costs, Edit, Mend, Obstacle, RepairOutcome, SourceCopies, edited,
@@ -128,7 +128,7 @@ fn refuse_early(jobs: &[Job]) -> Result<(), WriteError> {
     use rayon::prelude::*;
     let files = |job: &Job| -> BTreeSet<PathBuf> {
         let sources = Surroundings::of(job).sources;
-        let findings = job.outcome().remaining().into_iter().flat_map(|report| report.told());
+        let findings = job.outcome().remaining().into_iter().flat_map(Report::told);
         let races = findings.filter(|own| own.pairs.is_some());
         let lines = races.flat_map(|own| &own.sites).flat_map(|site| &site.source);
         lines.filter_map(|line| sources.path(&line.file)).collect()

@@ -48,7 +48,7 @@ fn a_launch_shows_its_buffers() {
     assert_eq!(launch["args"], json!({"0": within(0), "1": within(4), "2": 1}));
     assert_eq!((&race[0]["verdict"], &clean[0]["verdict"]), (&json!("defect"), &json!("clean")));
     let wrong = check("wrong.toml").exits(101);
-    let said = "argument 2 does not fit the parameter: it is a number of 4 bytes, not a pointer\nstated at wrong.toml:6:8";
+    let said = "argument 2 (`n`) does not fit the parameter: it is a number of 4 bytes, not a pointer\nstated at wrong.toml:6:8";
     assert!(wrong.err.contains(said), "{}", wrong.err);
 }
 

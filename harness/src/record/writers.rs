@@ -15,8 +15,16 @@ const MOST: u64 = 128 << 20;
 #[derive(Debug, Default)]
 pub(super) struct Writers {
     modules: BTreeMap<String, Option<Module>>,
-    /// By module and kernel, the parameters and those among them by which it might write; `None`: it might write anything.
-    written: BTreeMap<(String, String), Option<(usize, BTreeSet<usize>)>>,
+    /// By module and kernel; `None`: it might write anything.
+    written: BTreeMap<(String, String), Option<WrittenParameters>>,
+}
+
+/// The parameters by which a kernel might write.
+#[derive(Debug)]
+struct WrittenParameters {
+    /// The number of parameters that it has.
+    count: usize,
+    positions: BTreeSet<usize>,
 }
 
 impl Writers {
@@ -28,13 +36,13 @@ impl Writers {
         if !self.written.contains_key(&key) {
             let written = self.module(name, path).and_then(|module| {
                 let kernel = module.kernel(&by.kernel)?;
-                Some((kernel.params.len(), weft_core::written_parameters(module, kernel)?))
+                let positions = weft_core::written_parameters(module, kernel)?;
+                Some(WrittenParameters { count: kernel.params.len(), positions })
             });
             self.written.insert(key.clone(), written);
         }
         // A parameter that the kernel does not have says that the record is about another kernel.
-        let might =
-            |(count, written): &(usize, BTreeSet<usize>)| arg >= *count || written.contains(&arg);
+        let might = |own: &WrittenParameters| arg >= own.count || own.positions.contains(&arg);
         self.written[&key].as_ref().is_none_or(might)
     }
 
