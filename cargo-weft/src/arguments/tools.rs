@@ -23,6 +23,9 @@ pub(crate) struct Init {
     /// Write weft.toml only, nothing for `cargo test`
     #[arg(long)]
     pub(crate) config_only: bool,
+    /// Write the launches that `cargo weft record` has kept
+    #[arg(long)]
+    pub(crate) from_record: bool,
     /// Print what would be written, and write nothing
     #[arg(short = 'n', long)]
     pub(crate) dry_run: bool,

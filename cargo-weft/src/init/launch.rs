@@ -152,7 +152,7 @@ fn shape(param: &Variable) -> DefinitionShape {
 }
 
 /// Returns a name as a key of TOML.
-fn key(name: &str) -> String {
+pub(super) fn key(name: &str) -> String {
     let is_bare = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     if is_bare { name.to_owned() } else { format!("'{name}'") }
 }

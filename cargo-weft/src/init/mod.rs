@@ -5,11 +5,13 @@
 
 mod launch;
 mod manifest;
+mod recorded;
 mod saved;
 mod tables;
 
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
+use std::mem;
 use std::path::{Path, PathBuf};
 
 use weft_core::finding::Verdict;
@@ -26,6 +28,8 @@ use crate::exit::{Exit, Failure};
 use crate::nothing::NothingFound;
 use crate::print::Printer;
 use weft_harness::cache::Cache;
+
+use recorded::InitRecords;
 
 pub(crate) use manifest::{HarnessEntries, ManifestError, parse as parse_manifest};
 
@@ -76,10 +80,11 @@ pub(crate) fn run(arguments: &Init, printer: &mut Printer) -> Result<Exit, Failu
     for failure in &built.failures {
         printer.failure(failure);
     }
+    let records = if arguments.from_record { Some(InitRecords::open(&built)?) } else { None };
     let mut exit = if built.failures.is_empty() { Exit::Clean } else { Exit::Unchecked };
     let (mut count, mut is_captured) = (0, false);
     for package in &built.packages {
-        match init(package, &built.target, arguments, printer) {
+        match init((package, records.as_ref()), &built.target, arguments, printer) {
             Ok(None) => {}
             Ok(Some(own)) => {
                 count += 1;
@@ -128,9 +133,9 @@ struct Initialized {
     is_captured: bool,
 }
 
-/// Writes the files of a package; `None` if it has no kernels.
+/// Writes the files of a package; `None` if it has no kernels. `records`: those whose launches are written.
 fn init(
-    package: &BuiltPackage,
+    (package, records): (&BuiltPackage, Option<&InitRecords>),
     target: &Path,
     arguments: &Init,
     printer: &mut Printer,
@@ -139,6 +144,9 @@ fn init(
     let out_dirs = package.out_dirs.iter().map(PathBuf::as_path);
     let plan_error = |error| Failure::Plan(Box::new(error));
     let mut own = Package::open(&package.name, dir, out_dirs).map_err(plan_error)?;
+    // A configuration cannot name the PTX that is in a record alone.
+    own.files.retain(|file| !own.records.has(file));
+    let saved_records = mem::take(&mut own.records);
     let is_configured = own.config.path.is_some();
     let patterns = saved::patterns(dir, target);
     let is_saved = own.files.is_empty();
@@ -155,7 +163,9 @@ fn init(
     let jobs = case::plan_with(&own, &Checker::default()).map_err(plan_error)?;
     check(&jobs, target, printer)?;
     printer.line(&summary(&package.name, &jobs))?;
-    let text = tables::text(&jobs, &patterns, is_saved);
+    let launches = records.map(|records| records.launches(&own, saved_records));
+    let launches = launches.transpose().map_err(plan_error)?.unwrap_or_default();
+    let text = tables::text(&jobs, &launches, &patterns, is_saved);
     let path = dir.join("weft.toml");
     // What is written must be accepted.
     own.config = Config::parse(&text, &path).map_err(|error| plan_error(PlanError::from(error)))?;

@@ -10,6 +10,7 @@ use weft_harness::render::Sources;
 use weft_harness::signature::Signatures;
 
 use super::launch::Kernel;
+use super::recorded::LaunchTables;
 use crate::print::wrap;
 
 /// The width of comments.
@@ -40,9 +41,15 @@ struct KernelTable {
     is_needed: bool,
 }
 
-/// Returns the text of a weft.toml for these kernels, which have been checked without a configuration. `saved`: patterns
+/// Returns the text of a weft.toml for these kernels, which have been checked without a configuration. `launches`: the tables of
+/// their recorded launches; `saved`: patterns
 /// of PTX files that are saved in the package; `is_needed`: whether the kernels come from them.
-pub(super) fn text(jobs: &[Job], saved: &[String], is_needed: bool) -> String {
+pub(super) fn text(
+    jobs: &[Job],
+    launches: &LaunchTables,
+    saved: &[String],
+    is_needed: bool,
+) -> String {
     let mut text = format!("#:schema {SCHEMA_URL}\n{HEAD}");
     if !saved.is_empty() {
         let patterns: Vec<_> =
@@ -57,11 +64,13 @@ pub(super) fn text(jobs: &[Job], saved: &[String], is_needed: bool) -> String {
             .concat();
     }
     let all: Vec<&KernelName> = jobs.iter().map(|job| &job.kernel).collect();
-    let entries = entries(jobs);
-    for (is_needed, heading) in [
-        (true, "Kernels that are not proved without a launch"),
-        (false, "Kernels that need no table"),
-    ] {
+    let entries = entries(jobs, launches);
+    let needed = if launches.is_empty() {
+        "Kernels that are not proved without a launch"
+    } else {
+        "Kernels with recorded launches, and those that are not proved without one"
+    };
+    for (is_needed, heading) in [(true, needed), (false, "Kernels that need no table")] {
         let mut of_kind = entries.iter().filter(|own| own.is_needed == is_needed).peekable();
         if of_kind.peek().is_some() {
             text += &["\n# ---- ", heading, " ----\n"].concat();
@@ -74,12 +83,12 @@ pub(super) fn text(jobs: &[Job], saved: &[String], is_needed: bool) -> String {
 }
 
 /// Returns the entries, kernels with the same path and lines in one.
-fn entries(jobs: &[Job]) -> Vec<KernelTable> {
+fn entries(jobs: &[Job], launches: &LaunchTables) -> Vec<KernelTable> {
     let mut entries: Vec<KernelTable> = Vec::new();
     for of_file in jobs.chunk_by(|one, next| std::sync::Arc::ptr_eq(&one.file, &next.file)) {
         let Some(first) = of_file.first().filter(|job| !job.is_unread()) else { continue };
         let signatures = Signatures::of(&first.module, &Sources::of_package(&first.dir));
-        for entry in of_file.iter().filter_map(|job| entry(job, &signatures)) {
+        for entry in of_file.iter().filter_map(|job| entry(job, &signatures, launches)) {
             let is_same = |own: &&mut KernelTable| {
                 own.path == entry.path && own.lines == entry.lines && own.remark == entry.remark
             };
@@ -93,7 +102,7 @@ fn entries(jobs: &[Job]) -> Vec<KernelTable> {
 }
 
 /// Returns what is written for a kernel; `None` for one that cannot be checked.
-fn entry(job: &Job, signatures: &Signatures) -> Option<KernelTable> {
+fn entry(job: &Job, signatures: &Signatures, launches: &LaunchTables) -> Option<KernelTable> {
     let report = job.outcome().remaining()?;
     let function = job.module.kernel(&job.kernel.mangled)?;
     let source = signatures.parameters(&job.module, function);
@@ -116,9 +125,13 @@ fn entry(job: &Job, signatures: &Signatures) -> Option<KernelTable> {
         (_, Some(own)) => format!("Open, {}: {}.", own.code, own.message),
         (_, None) => String::new(),
     };
-    let is_needed = verdict == Verdict::Open;
-    let lines =
-        if is_needed { kernel.lines(report) } else { kernel.arguments().into_iter().collect() };
+    let recorded = launches.get(&(job.file.display.clone(), job.kernel.mangled.clone()));
+    let is_needed = verdict == Verdict::Open || recorded.is_some();
+    let lines = match recorded {
+        Some(lines) => lines.clone(),
+        None if is_needed => kernel.lines(report),
+        None => kernel.arguments().into_iter().collect(),
+    };
     let (names, file) = (vec![job.kernel.clone()], job.file.display.clone());
     Some(KernelTable { names, path, heading, remark, file, lines, is_needed })
 }

@@ -349,3 +349,45 @@ fn a_damaged_record_is_an_error_with_its_place() {
         .with("tests/launches/launches/1-1.jsonl", "{\"record\":\"process\",\"version\":9}\n");
     saved.weft("").exits(101).complains("the record has version 9");
 }
+
+/// Returns kernel, label, verdict and launch of each launch with a label.
+fn checked(folder: &Folder, source: &str) -> Vec<[Value; 4]> {
+    let run = folder.weft(&format!("test --no-cache --message-format json --launches {source}"));
+    let lines = lines(&run);
+    let own = of_kind(&lines, "weft-kernel")
+        .into_iter()
+        .filter(|line| !line["launch"]["label"].is_null());
+    let of_line = |line: &Value| {
+        let launch = &line["launch"];
+        let stated = ["block", "grid", "shared", "args", "buffers"].map(|key| launch[key].clone());
+        [line["kernel"].clone(), launch["label"].clone(), line["verdict"].clone(), json!(stated)]
+    };
+    let mut all: Vec<_> = own.map(of_line).collect();
+    all.sort_by_key(|own| format!("{own:?}"));
+    all
+}
+
+#[test]
+fn a_record_becomes_a_configuration_with_the_same_verdicts() {
+    let folder = package("init-from-record");
+    let actions = format!("{APART} {RACE} scatter=3,1,2,0 scatter=3,1,1,0 again=0");
+    record(&folder, "", &actions).exits(0);
+    let recorded = checked(&folder, "recorded");
+    let count = |verdict: &str| recorded.iter().filter(|own| own[2] == verdict).count();
+    // Of `copy` two, and the one into the indices; of `scatter` two with known indices, and one with open ones.
+    assert_eq!((count("clean"), count("defect"), count("open"), recorded.len()), (3, 2, 1, 6));
+    let toml = folder.path().join("weft.toml");
+    fs::remove_file(&toml).expect("it is there");
+    folder.weft("init --from-record --config-only").exits(0);
+    assert_eq!(checked(&folder, "configured"), recorded);
+    // Both at once: each launch once.
+    assert_eq!(checked(&folder, "all"), recorded);
+    let text = fs::read_to_string(&toml).expect("it is written");
+    assert!(text.contains("u32 = [3, 1, 2, 0]") && text.contains("offset = 128"), "{text}");
+    assert_eq!(text.matches("\n[[kernel.launch]]\n").count(), 6, "{text}");
+    // Without the option, the record changes nothing.
+    fs::remove_file(&toml).expect("it is there");
+    folder.weft("init --config-only").exits(0);
+    let text = fs::read_to_string(&toml).expect("it is written");
+    assert!(!text.contains("[[kernel.launch]]"), "{text}");
+}

@@ -129,8 +129,14 @@ impl PackageRecords {
                 let is_stated = |own: &NamedLaunch| {
                     own.label.is_some() || own.launch.block.is_some() && !own.has_default_block
                 };
-                let stated = stated.into_iter().filter(is_stated).map(|own| (own, None));
-                stated.chain(recorded).collect()
+                let stated = stated.into_iter().filter(is_stated);
+                // `cargo weft init --from-record` writes recorded launches under their labels: these are the same.
+                let stated = stated.map(|own| {
+                    let same = recorded.iter().position(|(other, _)| other.label == own.label);
+                    (own, same.and_then(|at| recorded.remove(at).1))
+                });
+                let stated: Vec<_> = stated.collect();
+                stated.into_iter().chain(recorded).collect()
             }
         }
     }

@@ -6,8 +6,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use super::launch::Contents;
-use super::line::{self, Line, RefusedCall, VERSION};
+use super::launch::GivenBytes;
+use super::line::{self, RecordLine, RefusedCall, VERSION};
 use super::recorded::RecordedLaunch;
 use super::writers::Writers;
 use crate::bounded;
@@ -25,7 +25,7 @@ pub struct Record {
     /// The folder; modules are in `modules/NAME.ptx`.
     pub(super) folder: PathBuf,
     /// What the host put into memory, by name; `None`: a byte that it never gave.
-    pub(super) contents: BTreeMap<String, Contents>,
+    pub(super) contents: BTreeMap<String, GivenBytes>,
     /// What is known of the kernels of earlier launches; shared, since it takes long to find out.
     pub(super) writers: Arc<Mutex<Writers>>,
     /// The number of processes that used the driver.
@@ -112,22 +112,22 @@ impl Record {
             let malformed =
                 |said| RecordError::Malformed { path: path.to_owned(), line: at + 1, said };
             match serde_json::from_str(line).map_err(|error| malformed(error.to_string()))? {
-                Line::Process { version, .. } if version != VERSION => {
+                RecordLine::Process { version, .. } if version != VERSION => {
                     return Err(RecordError::Version { path: path.to_owned(), version });
                 }
-                Line::Process { .. } => self.processes += 1,
-                Line::Module { hash: Some(name), .. } if !is_name(&name) => {
+                RecordLine::Process { .. } => self.processes += 1,
+                RecordLine::Module { hash: Some(name), .. } if !is_name(&name) => {
                     return Err(malformed("modules are named by 32 hexadecimal digits".to_owned()));
                 }
-                Line::Module { hash: Some(name), .. } => drop(self.modules.insert(name)),
-                Line::Module { reason, .. } => self.unkept.extend(reason),
-                Line::Launch(line) => {
+                RecordLine::Module { hash: Some(name), .. } => drop(self.modules.insert(name)),
+                RecordLine::Module { reason, .. } => self.unkept.extend(reason),
+                RecordLine::Launch(line) => {
                     let launch = RecordedLaunch::of(line, &mut |name| self.given(name))?;
                     self.launches.push(launch.map_err(|said| malformed(said.to_owned()))?);
                 }
-                Line::Invalid(call) => drop(self.refused.insert(call)),
-                Line::Missing { function } => drop(self.missing.insert(function)),
-                Line::Other => {}
+                RecordLine::Invalid(call) => drop(self.refused.insert(call)),
+                RecordLine::Missing { function } => drop(self.missing.insert(function)),
+                RecordLine::Other => {}
             }
         }
         Ok(())

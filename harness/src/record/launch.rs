@@ -9,7 +9,7 @@ use weft_core::launch::{Allocation, Arg, Dim3, Fields, Launch, Within};
 use super::recorded::{RecordedAllocation, RecordedArg, RecordedLaunch, RecordedPointer};
 
 /// The bytes that an allocation begins with; `None`: one that the host never gave.
-pub(super) type Contents = Vec<Option<u8>>;
+pub(super) type GivenBytes = Vec<Option<u8>>;
 
 impl RecordedLaunch {
     /// Returns this launch with the options and limits of `stated`: the arguments, sizes and contents are those of the record,
@@ -20,7 +20,7 @@ impl RecordedLaunch {
         stated: &Launch,
         params: &[Param],
         variables: &[String],
-        contents: &BTreeMap<String, Contents>,
+        contents: &BTreeMap<String, GivenBytes>,
     ) -> Launch {
         let args = self.args.iter().flatten().zip(params).enumerate();
         let args = args.filter_map(|(at, (arg, param))| Some((at, self.value(arg, param)?)));
@@ -65,7 +65,7 @@ impl RecordedLaunch {
     }
 
     /// Returns the allocations into which arguments point, and those into which pointers in known contents lead from there.
-    fn reached(&self, contents: &BTreeMap<String, Contents>) -> BTreeMap<String, Allocation> {
+    fn reached(&self, contents: &BTreeMap<String, GivenBytes>) -> BTreeMap<String, Allocation> {
         let of_args = self.args.iter().flatten().flat_map(|arg| &arg.pointers);
         let mut open: Vec<usize> = of_args.map(|pointer| pointer.allocation).collect();
         let mut reached = BTreeSet::new();
@@ -91,7 +91,7 @@ impl RecordedLaunch {
         let own = &self.allocations[at];
         let size = Some(own.size).filter(|size| *size <= MAX_BUFFER);
         let most = usize::try_from(MOST_GIVEN).unwrap_or(usize::MAX);
-        let mut contents: Contents = given.iter().take(most).copied().collect();
+        let mut contents: GivenBytes = given.iter().take(most).copied().collect();
         let mut pointers = BTreeMap::new();
         for pointer in own.pointers.iter().filter(|pointer| pointer.at < MOST_GIVEN) {
             if let Some(within) = self.within(pointer) {

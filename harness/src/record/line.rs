@@ -8,13 +8,13 @@ pub(super) const VERSION: u32 = 1;
 /// One line.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "record", rename_all = "lowercase")]
-pub(super) enum Line {
+pub(super) enum RecordLine {
     /// A process that uses the driver.
     Process { version: u32 },
     /// A module of code.
     Module { hash: Option<String>, reason: Option<String> },
     /// A launch of a kernel.
-    Launch(LaunchLine),
+    Launch(RecordLaunchLine),
     /// A call that the driver refuses.
     Invalid(RefusedCall),
     /// A function that the stand-in does not have.
@@ -26,7 +26,7 @@ pub(super) enum Line {
 
 /// A launch of a kernel.
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct LaunchLine {
+pub(super) struct RecordLaunchLine {
     pub(super) kernel: String,
     pub(super) module: Option<String>,
     pub(super) grid: [u32; 3],
@@ -34,14 +34,14 @@ pub(super) struct LaunchLine {
     #[serde(default)]
     pub(super) cluster: Option<[u32; 3]>,
     pub(super) shared: u32,
-    pub(super) args: Option<Vec<ArgLine>>,
+    pub(super) args: Option<Vec<RecordArgLine>>,
     #[serde(default)]
     pub(super) allocations: Vec<AllocationLine>,
     #[serde(default)]
     pub(super) globals: Vec<GlobalLine>,
 }
 
-impl LaunchLine {
+impl RecordLaunchLine {
     /// Returns the names of all modules and contents.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         let passed = self.allocations.iter().flat_map(|own| &own.passed);
@@ -62,7 +62,7 @@ pub(super) struct GlobalLine {
 
 /// The bytes of an argument.
 #[derive(Clone, Debug, Deserialize)]
-pub(super) struct ArgLine {
+pub(super) struct RecordArgLine {
     /// As hexadecimal digits, those of pointers zeros.
     pub(super) bytes: String,
     #[serde(default)]

@@ -3,7 +3,9 @@
 use weft_core::launch::allocation::POINTER;
 
 use super::folder::{RecordError, is_name};
-use super::line::{self, AllocationLine, ArgLine, GlobalLine, LaunchLine, PassedLine, PointerLine};
+use super::line::{
+    self, AllocationLine, GlobalLine, PassedLine, PointerLine, RecordArgLine, RecordLaunchLine,
+};
 
 /// One launch of a record, as it is kept.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,14 +58,14 @@ pub(super) struct RecordedAllocation {
     pub(super) contents: Option<String>,
     pub(super) pointers: Vec<RecordedPointer>,
     /// How kernels of earlier launches could reach it since.
-    pub(super) passed: Vec<Passing>,
+    pub(super) passed: Vec<PassedKernel>,
     /// Whether it is a variable of the module, which kernels also reach by its name.
     pub(super) is_variable: bool,
 }
 
 /// A parameter of an earlier launch.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Passing {
+pub(super) struct PassedKernel {
     /// The name of the module.
     pub(super) module: Option<String>,
     pub(super) kernel: String,
@@ -75,7 +77,7 @@ impl RecordedLaunch {
     /// Makes a launch of its line. `given`: returns how many bytes the contents with a name have. What contradicts itself is told
     /// in the inner result.
     pub(super) fn of(
-        line: LaunchLine,
+        line: RecordLaunchLine,
         given: &mut dyn FnMut(&str) -> Result<usize, RecordError>,
     ) -> Result<Result<Self, &'static str>, RecordError> {
         if !line.names().all(is_name) {
@@ -89,8 +91,8 @@ impl RecordedLaunch {
         Ok(Self::joined(line))
     }
 
-    fn joined(line: LaunchLine) -> Result<Self, &'static str> {
-        let LaunchLine { kernel, module, grid, block, cluster, shared, args, .. } = line;
+    fn joined(line: RecordLaunchLine) -> Result<Self, &'static str> {
+        let RecordLaunchLine { kernel, module, grid, block, cluster, shared, args, .. } = line;
         let mut allocations: Vec<_> = line.allocations.into_iter().map(allocation).collect();
         let mut variables = Vec::new();
         for GlobalLine { name, allocation } in line.globals {
@@ -158,7 +160,7 @@ impl RecordedLaunch {
 fn allocation(line: AllocationLine) -> RecordedAllocation {
     let passing = |PassedLine { module, kernel, arg }: PassedLine| {
         let arg = arg.as_u64().and_then(|arg| usize::try_from(arg).ok());
-        Passing { module, kernel, arg }
+        PassedKernel { module, kernel, arg }
     };
     RecordedAllocation {
         size: line.size,
@@ -170,7 +172,7 @@ fn allocation(line: AllocationLine) -> RecordedAllocation {
 }
 
 /// Returns an argument; `None` for a text that is not bytes, all known.
-fn arg(line: ArgLine) -> Option<RecordedArg> {
+fn arg(line: RecordArgLine) -> Option<RecordedArg> {
     let bytes = line::bytes(&line.bytes)?.into_iter().collect::<Option<Vec<u8>>>()?;
     let pointers: Vec<_> = line.pointers.into_iter().map(pointer).collect();
     let mut places = pointers.iter().map(|own| own.at).chain(line.freed.iter().copied());

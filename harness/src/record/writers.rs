@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use weft_core::ptx::{self, Module};
 
-use super::recorded::Passing;
+use super::recorded::PassedKernel;
 use crate::bounded;
 
 /// The most bytes of a module that is read.
@@ -30,7 +30,11 @@ struct WrittenParameters {
 impl Writers {
     /// Whether a kernel might write through what reached an allocation. A kernel that cannot be read might. `path`: returns the
     /// path of a module.
-    pub(super) fn might_write(&mut self, by: &Passing, path: &dyn Fn(&str) -> PathBuf) -> bool {
+    pub(super) fn might_write(
+        &mut self,
+        by: &PassedKernel,
+        path: &dyn Fn(&str) -> PathBuf,
+    ) -> bool {
         let (Some(name), Some(arg)) = (&by.module, by.arg) else { return true };
         let key = (name.clone(), by.kernel.clone());
         if !self.written.contains_key(&key) {
