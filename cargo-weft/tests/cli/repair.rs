@@ -351,8 +351,7 @@ fn a_line_that_is_elsewhere_is_not_told() {
     };
     let [fill, read] = ["slots[i] =", "out[i] ="].map(|text| line_of("filled", text));
     help("filled", &format!("between places.cu:{fill} and places.cu:{read}"));
-    help("within", &format!("after places.cu:{}:9", line_of("within", "slots[t] =")));
-    help("carried", &format!("after places.cu:{}:9", line_of("carried", "sum +=")));
+    help("expanded", &format!("after places.cu:{}:5", line_of("expanded", "slots[t] =")));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use super::scan::blank;
 
 /// A word, a character, or a directive of the preprocessor.
 #[derive(Clone, Copy)]
-struct SourceToken<'t> {
+struct CodeToken<'t> {
     text: &'t str,
     line: usize,
     /// Whether nothing stands in front of it in its line.
@@ -27,7 +27,7 @@ struct StatementRange {
 
 /// The statements of a source text.
 pub(super) struct Bodies<'t> {
-    tokens: Vec<SourceToken<'t>>,
+    tokens: Vec<CodeToken<'t>>,
 }
 
 /// A text with blanks in place of what is no code.
@@ -241,7 +241,7 @@ fn of_line(all: &[StatementRange], line: usize) -> Option<usize> {
 }
 
 /// Splits code into words, other characters, and directives with their continued lines.
-fn tokens(code: &str) -> Vec<SourceToken<'_>> {
+fn tokens(code: &str) -> Vec<CodeToken<'_>> {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let (mut found, mut at, mut line, mut is_first) = (Vec::new(), 0, 0, true);
     while let Some(c) = code[at..].chars().next() {
@@ -264,7 +264,7 @@ fn tokens(code: &str) -> Vec<SourceToken<'_>> {
         if c == '\n' {
             (line, is_first) = (line + 1, true);
         } else if !c.is_whitespace() {
-            found.push(SourceToken { text, line, is_first, partner: 0 });
+            found.push(CodeToken { text, line, is_first, partner: 0 });
             line += text.matches('\n').count();
             is_first = false;
         }
