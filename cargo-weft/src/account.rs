@@ -11,7 +11,7 @@ use weft_harness::config::Allow;
 use crate::coverage::{self, RunRecords};
 use crate::exit::Exit;
 use crate::formats::{Ending, Renderer};
-use crate::parallel::{Wait, in_order};
+use crate::parallel::{RunWait, in_order};
 use crate::print::{self, Printer};
 use weft_harness::cache::Cache;
 
@@ -95,7 +95,7 @@ fn dead(jobs: &[Job]) -> Vec<(String, DeadAllow)> {
 pub(crate) fn settle<'j>(
     jobs: &[&'j Job],
     cache: Option<&Cache>,
-    mut take: impl FnMut(&'j Job, Option<Wait>) -> io::Result<()>,
+    mut take: impl FnMut(&'j Job, Option<RunWait>) -> io::Result<()>,
 ) -> io::Result<()> {
     match cache {
         None => in_order(jobs, Job::outcome, |job, turn| take(job, turn.wait())),

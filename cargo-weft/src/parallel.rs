@@ -13,12 +13,12 @@ pub(crate) enum Turn<T> {
     /// The item is done.
     Done(T),
     /// The item is not done. Passed once a second.
-    Waiting(Wait),
+    Waiting(RunWait),
 }
 
 impl<T> Turn<T> {
     /// Returns how long the item has kept the run waiting, if it is not done.
-    pub(crate) const fn wait(&self) -> Option<Wait> {
+    pub(crate) const fn wait(&self) -> Option<RunWait> {
         match self {
             Self::Done(_) => None,
             Self::Waiting(wait) => Some(*wait),
@@ -28,7 +28,7 @@ impl<T> Turn<T> {
 
 /// How a run stands while it waits for an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Wait {
+pub(crate) struct RunWait {
     /// For how many seconds it has waited.
     pub(crate) seconds: u32,
     /// How many items behind this one are done.
@@ -83,7 +83,8 @@ fn in_order_by<I: Copy + Send + Sync, T: Send>(
                     Err(RecvTimeoutError::Timeout) => {
                         seconds += 1;
                         let behind = done.len();
-                        let wait = Wait { seconds, behind, done: index + behind, all: items.len() };
+                        let wait =
+                            RunWait { seconds, behind, done: index + behind, all: items.len() };
                         take(*item, Turn::Waiting(wait))?;
                     }
                     // A worker has panicked; the panic is propagated when the scope ends.

@@ -14,7 +14,7 @@ use weft_harness::case::Standing;
 
 use crate::arguments::OutputArgs;
 use crate::options::{Color, Verbosity};
-use crate::parallel::Wait;
+use crate::parallel::RunWait;
 
 /// Writes to standard output and standard error with the chosen colour and verbosity.
 #[derive(Debug)]
@@ -93,8 +93,8 @@ impl Printer {
 
     /// Says how a run stands while it waits for an item: on a terminal in a line that the next output replaces, elsewhere
     /// in a note if the item keeps others waiting for long. `doing`: what is done with `subject`, such as "checking".
-    pub(crate) fn waiting(&mut self, doing: &str, subject: &str, wait: Wait) {
-        let Wait { seconds, behind, done, all } = wait;
+    pub(crate) fn waiting(&mut self, doing: &str, subject: &str, wait: RunWait) {
+        let RunWait { seconds, behind, done, all } = wait;
         if self.verbosity == Verbosity::Quiet {
             return;
         }
