@@ -119,8 +119,8 @@ fn what_may_be_a_pointer_is_asked_for_as_both() {
     let report = run(TWO, body, &[]).unwrap();
     let helps: Vec<_> = report.findings.iter().filter_map(|own| own.help.as_deref()).collect();
     let is_both = |help: &&str| {
-        help.contains("`args = { 0 = 1000 }` if it is a number")
-            && help.contains("`args = { 0 = \"buffer\" }` if it is a pointer")
+        help.contains("`args = { p = 1000 }` if it is a number")
+            && help.contains("`args = { p = \"buffer\" }` if it is a pointer")
             && help.contains("argument 0 (`p`)")
     };
     assert!(helps.iter().any(is_both), "{helps:?}");
@@ -133,7 +133,7 @@ fn a_number_for_a_pointer_is_refused_where_it_is_accessed() {
     let given = |p: i128, q: i128| run(TWO, store, &[(0, Arg::Integer(p)), (1, Arg::Integer(q))]);
     let text = reason(given(1024, 1));
     assert!(text.starts_with("argument 0 (`p`) is given as the number 1024"), "{text}");
-    assert!(text.contains("`args = { 0 = \"buffer\" }`, or 0 for null"), "{text}");
+    assert!(text.contains("`args = { p = \"buffer\" }`, or 0 for null"), "{text}");
     // A null pointer must not be accessed; a parameter that is not accessed can have any value.
     let null = given(0, 1).unwrap();
     assert_eq!(null.findings[0].code, Code::OutOfBounds);
@@ -190,7 +190,7 @@ fn a_structure_given_by_its_bytes_takes_pointers_over_them() {
     all[..8].copy_from_slice(&0x7000_0000_0000_u64.to_le_bytes());
     let text = reason(run(STRUCTURE, LOADS, &[(0, bytes(&all))]));
     assert!(text.starts_with("the pointer at byte 0 of argument 0 (`s`) is given as"), "{text}");
-    assert!(text.contains("`args = { 0 = { 0 = \"buffer\" } }`"), "{text}");
+    assert!(text.contains("`args = { s = { 0 = \"buffer\" } }`"), "{text}");
 }
 
 #[test]

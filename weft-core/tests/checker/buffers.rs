@@ -64,47 +64,47 @@ fn pointers_fit_parameters_and_buffers() {
         (
             ".param .u64 x",
             within("c", 0),
-            "argument 0 does not fit the parameter: there is no buffer `c` in `buffers`; did you mean `a`?",
+            "argument 0 (`x`) does not fit the parameter: there is no buffer `c` in `buffers`; did you mean `a`?",
         ),
         (
             ".param .u64 x",
             within("a", 1025),
-            "argument 0 does not fit the parameter: the offset 1025 is beyond the 1024 bytes of buffer `a`",
+            "argument 0 (`x`) does not fit the parameter: the offset 1025 is beyond the 1024 bytes of buffer `a`",
         ),
         (
             ".param .u32 x",
             within("a", 0),
-            "argument 0 does not fit the parameter: it is a number of 4 bytes, not a pointer",
+            "argument 0 (`x`) does not fit the parameter: it is a number of 4 bytes, not a pointer",
         ),
         (
             ".param .f64 x",
             within("a", 0),
-            "argument 0 does not fit the parameter: it is a floating-point number, not a pointer",
+            "argument 0 (`x`) does not fit the parameter: it is a floating-point number, not a pointer",
         ),
         (
             ".param .u64 .ptr .shared .align 4 x",
             within("a", 0),
-            "argument 0 does not fit the parameter: it is declared to point to shared memory",
+            "argument 0 (`x`) does not fit the parameter: it is declared to point to shared memory",
         ),
         (
             ".param .align 8 .b8 x[16]",
             within("a", 0),
-            "argument 0 does not fit the parameter: it is a structure; give the fields of it that are pointers",
+            "argument 0 (`x`) does not fit the parameter: it is a structure; give the fields of it that are pointers",
         ),
         (
             ".param .align 8 .b8 x[16]",
             fields(&[(9, within("a", 0))]),
-            "argument 0 does not fit the parameter: the structure has 16 bytes, so no pointer at byte 9",
+            "argument 0 (`x`) does not fit the parameter: the structure has 16 bytes, so no pointer at byte 9",
         ),
         (
             ".param .align 8 .b8 x[16]",
             fields(&[(0, within("a", 0)), (4, within("a", 0))]),
-            "argument 0 does not fit the parameter: the pointer at byte 4 overlaps the one before",
+            "argument 0 (`x`) does not fit the parameter: the pointer at byte 4 overlaps the one before",
         ),
         (
             ".param .align 8 .b8 x[16]",
             fields(&[(8, within("c", 0))]),
-            "argument 0 does not fit the parameter: the pointer at byte 8: there is no buffer `c`",
+            "argument 0 (`x`) does not fit the parameter: the pointer at byte 8: there is no buffer `c`",
         ),
     ];
     for (params, arg, expected) in cases {
