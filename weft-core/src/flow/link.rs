@@ -227,7 +227,10 @@ impl<'m> Linker<'m> {
                 let mut instr = self.operands(frame, instruction, decoded)?;
                 instr.guard = condition;
                 instr.place = place;
-                self.push(LinkedLine::Instr(instr), instruction.span)
+                match decoded.and_then(|decoded| decoded.matrix_rows()) {
+                    Some(rows) => self.matrix(instr, rows, instruction),
+                    None => self.push(LinkedLine::Instr(instr), instruction.span),
+                }
             }
         }
     }

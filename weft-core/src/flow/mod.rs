@@ -3,7 +3,8 @@
 //!
 //! - Linking: `link` drives, `linker` is its state. Names are resolved by `scope` and `operands`. Calls are linked by
 //!   `call` (`call_site`, `indirect`, `parameters`); `sharing` decides which functions become routines, and
-//!   `routine_calls` links calls of those. `unset` marks what is new in each `entry`.
+//!   `routine_calls` links calls of those. `unset` marks what is new in each `entry`. `matrix` links loads and stores
+//!   of matrices as accesses to their rows.
 //! - Blocks: `routine` cuts functions into blocks (`dominators`, `loops`, `sort`), `blocks` puts them together.
 //! - Addresses: `addresses` is the address map; `layout` and `placement` place variables in it, `buffers` numbers the
 //!   buffers of pointer arguments, and `buffer_addresses` says where they lie.
@@ -31,6 +32,7 @@ mod link;
 mod linker;
 mod loop_definitions;
 mod loops;
+mod matrix;
 mod operands;
 mod parameters;
 mod placement;

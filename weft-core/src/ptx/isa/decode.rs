@@ -70,6 +70,23 @@ impl Decoded {
     }
 }
 
+impl Decoded {
+    /// Returns the number of rows, of 16 bytes each, that `ldmatrix` and `stmatrix` access: 8 for each 8x8 matrix of 16-bit
+    /// elements. `None` for other instructions, and for other shapes of matrices.
+    pub fn matrix_rows(&self) -> Option<u8> {
+        let is_of_rows = matches!(self.row.opcode, Opcode::Ldmatrix | Opcode::Stmatrix)
+            && self.modifiers.has(Modifier::M8n8)
+            && self.types == [Some(Type::B16), None, None]
+            && !self.is_strange;
+        match self.modifiers.first_of(&[Modifier::X1, Modifier::X2, Modifier::X4])? {
+            _ if !is_of_rows => None,
+            Modifier::X1 => Some(8),
+            Modifier::X2 => Some(16),
+            _ => Some(32),
+        }
+    }
+}
+
 /// Decodes a mnemonic; `None` if no row of the table fits.
 pub fn decode(mnemonic: &str) -> Option<Decoded> {
     let row = find(mnemonic)?;

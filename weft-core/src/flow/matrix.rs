@@ -1,0 +1,94 @@
+//! Links `ldmatrix` and `stmatrix` (PTX ISA §9.7.14.5.15 and 16) as what they do to memory: each of the first lanes of the
+//! warp gives the address of a row of 16 bytes, which the warp reads or writes. A row counts as accessed by the lane
+//! that gives its address. Which lane gets which element is not modelled: results and stored elements are open.
+
+use std::sync::Arc;
+
+use super::error::LinkError;
+use super::linker::{LinkedLine, Linker};
+use super::program::{Condition, Dests, Instr, Operand, Operation};
+use super::special::Special;
+use crate::ptx::isa::{self, Opcode};
+use crate::ptx::{Instruction, Space};
+
+/// Number of lanes of a warp; only so many rows have an address.
+const ALL_ROWS: u8 = 32;
+
+/// A row is accessed as two elements of 8 bytes.
+const ELEMENTS: usize = 2;
+
+impl Linker<'_> {
+    /// Links an instruction on 8x8 matrices. `instr`: the instruction with its operands, guard and place; `rows`: the
+    /// number of rows that it accesses.
+    pub(super) fn matrix(
+        &mut self,
+        instr: Instr,
+        rows: u8,
+        instruction: &Instruction,
+    ) -> Result<(), LinkError> {
+        let stores = instr.decoded().is_some_and(|own| own.row.opcode == Opcode::Stmatrix);
+        let registers = if stores { instr.sources.len() } else { instr.dests.len() };
+        if registers != usize::from(rows / 8) {
+            return Err(self.bad_operand(instruction, "one register for each matrix"));
+        }
+        let guard = match rows {
+            ALL_ROWS => instr.guard,
+            _ => Some(self.first_lanes(&instr, rows, instruction)?),
+        };
+        let space = instr.decoded().map_or(Space::Generic, |own| own.space);
+        let access = Instr {
+            operation: known(if stores { "st.v2.b64" } else { "ld.v2.b64" }, space),
+            guard,
+            dests: if stores { Dests::new() } else { Dests::from_elem(None, ELEMENTS) },
+            sources: vec![Operand::Opaque; if stores { ELEMENTS } else { 0 }].into(),
+            address: instr.address,
+            place: instr.place,
+        };
+        self.push(LinkedLine::Instr(access), instruction.span)?;
+        for dest in instr.dests {
+            let result = Instr {
+                operation: known("mov.b32", Space::Generic),
+                guard: instr.guard,
+                dests: Dests::from_elem(dest, 1),
+                sources: Box::new([Operand::Opaque]),
+                address: None,
+                place: instr.place,
+            };
+            self.push(LinkedLine::Instr(result), instruction.span)?;
+        }
+        Ok(())
+    }
+
+    /// Emits a predicate that is true in the first lanes of a warp, of those that the instruction's guard enables.
+    fn first_lanes(
+        &mut self,
+        instr: &Instr,
+        rows: u8,
+        instruction: &Instruction,
+    ) -> Result<Condition, LinkError> {
+        let register = self.new_register();
+        let guard = instr.guard.map(|guard| match guard.negated {
+            true => Operand::Not(guard.register),
+            false => Operand::Register(guard.register),
+        });
+        let mnemonic = if guard.is_some() { "setp.lt.and.u32" } else { "setp.lt.u32" };
+        let operands = [Operand::Special(Special::Laneid), Operand::Constant(rows.into())];
+        let line = Instr {
+            operation: known(mnemonic, Space::Generic),
+            guard: None,
+            dests: Dests::from_elem(Some(register), 1),
+            sources: operands.into_iter().chain(guard).collect(),
+            address: None,
+            place: instr.place,
+        };
+        self.push(LinkedLine::Instr(line), instruction.span)?;
+        Ok(Condition { register, negated: false })
+    }
+}
+
+/// An instruction of the table with this mnemonic, for a state space.
+fn known(mnemonic: &str, space: Space) -> Operation {
+    let mut decoded = isa::decode(mnemonic).expect("it is in the table");
+    decoded.space = space;
+    Operation::Known(Arc::new(decoded))
+}
