@@ -34,6 +34,7 @@ mod requirements;
 mod settle;
 #[cfg(test)]
 mod shared_functions;
+mod shared_room;
 mod stores;
 mod unstated;
 mod witness;

@@ -3,7 +3,9 @@
 
 use super::find::Effort;
 use super::request::{self, BlockSource, KnownBlock};
-use super::{CheckError, CheckRequest, CheckedProgram, attempt, chosen_sizes, witness};
+use super::{
+    CheckError, CheckRequest, CheckedProgram, attempt, chosen_sizes, shared_room, witness,
+};
 use crate::explain::witness::{ChosenInput, finding};
 use crate::finding::{Assumption, Class, Code, Finding, Verdict};
 use crate::flow::Program;
@@ -15,7 +17,7 @@ pub(super) fn check(
     program: &Program,
 ) -> Result<CheckedProgram, CheckError> {
     match request::block(program, request.linked.kernel, request.launch)? {
-        None => attempt(request, program, None),
+        None => any_block(request, program),
         Some(KnownBlock { size, source: BlockSource::Guessed }) => guessed(request, program, size),
         Some(KnownBlock { size, .. }) => {
             let (mut checked, grid) = with_block(request, program, size)?;
@@ -32,6 +34,15 @@ pub(super) fn check(
     }
 }
 
+/// Checks a kernel for every block.
+fn any_block(request: &CheckRequest<'_>, program: &Program) -> Result<CheckedProgram, CheckError> {
+    let mut any = attempt(request, program, None)?;
+    if request.effort != Effort::Trial {
+        shared_room::narrow(request, program, &mut any.report);
+    }
+    Ok(any)
+}
+
 /// Checks a kernel with a guessed block, unless it is proved for every block. If the guess does not fit the kernel, or
 /// leaves something open, it says nothing but that it reached a limit.
 fn guessed(
@@ -39,7 +50,7 @@ fn guessed(
     program: &Program,
     block: Dim3,
 ) -> Result<CheckedProgram, CheckError> {
-    let mut any = attempt(request, program, None)?;
+    let mut any = any_block(request, program)?;
     if any.report.verdict() == Verdict::Clean {
         return Ok(any);
     }

@@ -90,7 +90,7 @@ pub struct ProvedFor {
 impl ProvedFor {
     /// Returns what the proof holds for, such as "every block, every grid, every argument".
     pub fn sentence(self) -> String {
-        format!("{}, {}", extents("block", self.block), self.beside_block())
+        format!("{}, {}", extents(BLOCK, self.block), self.beside_block())
     }
 
     /// Returns what the proof holds for beside its block, such as "every grid, every argument".
@@ -99,6 +99,8 @@ impl ProvedFor {
     }
 }
 
+const BLOCK: &str = "block";
+
 fn extents(what: &str, extents: [ExtentBound; 3]) -> String {
     let [_, y, z] = extents;
     if extents.iter().all(|extent| matches!(extent, ExtentBound::Is(_))) {
@@ -106,11 +108,16 @@ fn extents(what: &str, extents: [ExtentBound; 3]) -> String {
         return format!("{what} {}", Dim3 { x, y, z });
     }
     let one = ExtentBound::Is(1);
-    match (y == one, z == one) {
-        (true, true) => format!("every {what} of one dimension"),
-        (_, true) => format!("every {what} of two dimensions"),
-        _ => format!("every {what}"),
-    }
+    let dimensions = match (y == one, z == one) {
+        (true, true) => " of one dimension",
+        (_, true) => " of two dimensions",
+        _ => "",
+    };
+    let [x, y, z] = extents.map(ExtentBound::most);
+    let most = Dim3 { x, y, z };
+    let is_bounded = what == BLOCK && most.count() < Dim3::MAX_THREADS;
+    let up_to = if is_bounded { format!(" up to {most}") } else { String::new() };
+    format!("every {what}{dimensions}{up_to}")
 }
 
 /// Everything known about one kernel under one launch.

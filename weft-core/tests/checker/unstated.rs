@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use weft_core::finding::{Assumption, Code, Report, Verdict};
+use weft_core::launch::requires::parse;
 use weft_core::launch::{Arg, Buffer, Dim3, Dimensions, Launch};
 use weft_core::{BlockSource, KnownBlock, check, known_block, ptx};
 
@@ -128,4 +129,48 @@ fn no_defect_rests_on_a_grid_that_nobody_states() {
     }
     let grid = Some(Dimensions::Is(Dim3::line(2)));
     assert_eq!(store(SAME_ROW, Launch { grid, ..launch }).verdict(), Verdict::Defect);
+}
+
+/// Each thread stores to its element of an array with room for `room` threads, and loads that of its neighbour behind a barrier.
+fn neighbours(room: u32, launch: &Launch) -> Report {
+    let text = format!(
+        "{HEAD}.visible .entry k()\n{{\n.reg .u32 %t, %a, %b;\n.shared .align 4 .b8 tile[{}];\n\
+         mov.u32 %t, %tid.x;\nmov.u32 %b, tile;\nmad.lo.u32 %a, %t, 4, %b;\nst.shared.u32 [%a], %t;\nbar.sync 0;\n\
+         xor.b32 %t, %t, 1;\nmad.lo.u32 %a, %t, 4, %b;\nld.shared.u32 %t, [%a];\nret;\n}}\n",
+        4 * room
+    );
+    let module = ptx::parse(&text);
+    assert!(module.errors.is_empty(), "{:?}\n{text}", module.errors);
+    check(&module, module.kernel("k").unwrap(), launch).unwrap()
+}
+
+#[test]
+fn a_proof_for_every_block_is_about_blocks_that_shared_memory_has_room_for() {
+    let proved = |room: u32| {
+        let report = neighbours(room, &Launch::default());
+        assert_eq!(report.verdict(), Verdict::Clean, "{room}: {:#?}", report.findings);
+        report.proved.unwrap().sentence()
+    };
+    // 1024 threads fill the larger array; of the ordinary blocks, one of 128 threads fits the smaller one.
+    assert!(proved(1024).starts_with("every block of one dimension, "), "{}", proved(1024));
+    assert!(proved(200).starts_with("every block of one dimension up to 128, "), "{}", proved(200));
+    let requiring = |room: u32, condition: &str| {
+        let requires = vec![parse(condition).unwrap()];
+        neighbours(room, &Launch { requires, ..Launch::default() })
+    };
+    assert_eq!(requiring(200, "block.x <= 200").verdict(), Verdict::Clean);
+    for condition in ["block.x >= 201", "block.x == 777"] {
+        let report = requiring(200, condition);
+        let first = &report.findings[0];
+        assert_eq!(
+            (report.verdict(), first.code),
+            (Verdict::Open, Code::RaceForInput),
+            "{condition}"
+        );
+        assert!(
+            first.message.contains("shared variables") && first.message.contains("if block ="),
+            "{first:?}"
+        );
+        assert_eq!(report.proved, None);
+    }
 }
