@@ -34,7 +34,7 @@ pub(crate) enum Reach {
     Argument(u32),
     /// A variable of the module.
     Variable(String),
-    /// The arguments of the launch are not known.
+    /// The arguments of the launch are not known, or it is a call of a library.
     Unknown,
 }
 
@@ -47,6 +47,13 @@ pub(crate) struct Passed {
     pub(crate) kernel: String,
     /// How it reached the allocation.
     pub(crate) reach: Reach,
+}
+
+impl Passed {
+    /// Returns what stands for a function of a library, which has no module.
+    pub(crate) fn library(function: &str) -> Self {
+        Passed { module: None, kernel: function.to_owned(), reach: Reach::Unknown }
+    }
 }
 
 /// What is known of an allocation at a launch.
@@ -80,6 +87,8 @@ pub(crate) struct Allocation {
     pub(crate) flags: u32,
     /// Offsets of bytes that the host copied in or set.
     pub(crate) known: Ranges,
+    /// Offsets of bytes that a call of a library would have computed: nobody knows them.
+    pub(crate) computed: Ranges,
     /// Counts the calls that changed it.
     pub(crate) version: u64,
     /// Kernels that might have stored into it since the host overwrote all of it.
@@ -88,4 +97,15 @@ pub(crate) struct Allocation {
     pub(crate) snapshot: Option<Snapshot>,
     /// Its number, in the order of allocation.
     pub(crate) number: u64,
+}
+
+impl Allocation {
+    /// Notes that nobody knows these bytes any more.
+    pub(crate) fn known_no_more(&mut self, start: u64, end: u64) {
+        if !self.kind.is_hosts() {
+            self.known.remove(start, end);
+        }
+        self.computed.insert(start, end);
+        self.version += 1;
+    }
 }

@@ -56,20 +56,29 @@ impl Call {
     }
 }
 
-/// Answers a call: runs its body, notes a refusal, and returns the number of the result. A panic is a fault of the stand-in; it never
-/// reaches the program.
+/// Answers a call of the driver: runs its body, notes a refusal, and returns the number of the result.
 ///
 /// It is not generic: hundreds of functions use it.
 pub(crate) fn answer(function: &'static str, body: &dyn Fn(&Call) -> Answer) -> i32 {
+    answer_as(function, |status| (status.number(), status.name()), body)
+}
+
+/// Answers a call of a library that has numbers and names of its own for what went wrong. A panic is a fault of the stand-in; it never
+/// reaches the program.
+pub(crate) fn answer_as(
+    function: &'static str,
+    code: fn(Status) -> (i32, &'static str),
+    body: &dyn Fn(&Call) -> Answer,
+) -> i32 {
     let call = Call { function };
     let done = panic::catch_unwind(AssertUnwindSafe(|| match body(&call) {
         Ok(()) => Status::Success,
         Err(refusal) => {
             let mut state = state::lock();
             let after_read = state.memory.was_read_back;
-            state.record.invalid(function, &refusal, after_read);
+            state.record.invalid(function, code(refusal.status).1, &refusal, after_read);
             refusal.status
         }
     }));
-    done.unwrap_or(Status::Unknown).number()
+    code(done.unwrap_or(Status::Unknown)).0
 }

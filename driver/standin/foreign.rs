@@ -20,7 +20,7 @@ macro_rules! plain {
         $(unsafe impl Plain for $type {})*
     };
 }
-plain!(u8, u16, u32, i32, u64, usize, f32, *const c_void, *const c_char);
+plain!(u8, u16, u32, i32, u64, i64, usize, f32, *const c_void, *const c_char);
 
 // SAFETY: arrays of plain values have no padding.
 unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use crate::foreign::{Host, HostFunction};
 use crate::limits::Configuration;
 use crate::modules::Kernel;
+use crate::results::Results;
 use crate::status::{Refusal, Status, refuse};
 
 /// Work that a stream is given.
@@ -21,6 +22,8 @@ pub(crate) enum Work {
     Within { to: u64, from: u64, count: u64 },
     /// Values in rows: the first address, bytes from row to row, a value, values of a row, rows.
     Set { to: u64, pitch: u64, value: Vec<u8>, width: u64, height: u64 },
+    /// Results of a call of a library.
+    Compute { function: &'static str, results: Results },
     /// A function of the host.
     Call { function: HostFunction, data: Host },
 }

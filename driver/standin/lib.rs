@@ -10,12 +10,13 @@
 //! |---|---|
 //! | facts | `status`, `foreign`, `hash`, `json`, `ranges` |
 //! | what programs hand in | `scanner`, `signature`, `lz4`, `zstd/`, `fatbin` |
-//! | the state of the device | `device`, `pages`, `allocation`, `memory`, `contexts`, `streams`, `pools` |
+//! | the state of the device | `device`, `pages`, `allocation`, `memory`, `results`, `contexts`, `streams`, `pools`, `handles` |
 //! | the record | `record`, `contents` |
 //! | modules, limits of launches, graphs | `modules`, `limits`, `graphs` |
 //! | the one locked state | `state`, `call`, `exports` |
 //! | launches, and other work of streams | `arguments`, `launches`, `order` |
 //! | the driver interface | `interface/` (a file a chapter of the manual) |
+//! | cuBLAS, cuBLASLt and cuRAND | `math/` (a file a kind of functions) |
 //!
 //! The library is compiled by `rustc` alone, without a package manager, so it uses nothing but `std`. It is the only part of the project
 //! with `unsafe` code; each block says why it is sound.
@@ -37,12 +38,14 @@ mod device;
 mod fatbin;
 mod foreign;
 mod graphs;
+mod handles;
 mod hash;
 mod interface;
 mod json;
 mod launches;
 mod limits;
 mod lz4;
+mod math;
 mod memory;
 mod modules;
 mod order;
@@ -50,6 +53,7 @@ mod pages;
 mod pools;
 mod ranges;
 mod record;
+mod results;
 mod scanner;
 mod signature;
 mod state;

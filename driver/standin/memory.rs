@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::allocation::{Allocation, Kind};
+use crate::allocation::{Allocation, Kind, Passed};
 use crate::device;
 use crate::foreign::Host;
 use crate::pages::{self, Pages};
@@ -53,6 +53,7 @@ impl Memory {
             kind,
             flags,
             known,
+            computed: Ranges::default(),
             version: 0,
             passed: BTreeSet::new(),
             snapshot: None,
@@ -204,8 +205,10 @@ impl Memory {
         if to.is_null() {
             return Err(refuse(Status::InvalidValue, "copies to a null pointer of the host"));
         }
-        let (base, _) = self.range(from, count, "copies from")?;
-        self.was_read_back |= self.allocations.get(&base).is_some_and(|own| !own.passed.is_empty());
+        let (base, offset) = self.range(from, count, "copies from")?;
+        self.was_read_back |= self.allocations.get(&base).is_some_and(|own| {
+            !own.passed.is_empty() || !own.computed.within(offset, offset + count).is_empty()
+        });
         Self::move_bytes(to, Host::at(from), count);
         Ok(())
     }
@@ -221,6 +224,7 @@ impl Memory {
         Self::move_bytes(Host::at(to), Host::at(from), count);
         let Some(own) = self.allocations.get(&source) else { return Ok(()) };
         let (known, passed) = (own.known.within(start, start + count), own.passed.clone());
+        let computed = own.computed.within(start, start + count);
         self.overwritten(target, offset, count);
         let Some(own) = self.allocations.get_mut(&target) else { return Ok(()) };
         if !own.kind.is_hosts() {
@@ -229,8 +233,35 @@ impl Memory {
                 own.known.insert(low - start + offset, high - start + offset);
             }
         }
+        for (low, high) in computed {
+            own.computed.insert(low - start + offset, high - start + offset);
+        }
         own.passed.extend(passed);
         Ok(())
+    }
+
+    /// Notes that a library would have computed these bytes, of one live allocation.
+    pub(crate) fn compute(&mut self, to: u64, count: u64, by: &str) -> Answer {
+        if count == 0 {
+            return Ok(());
+        }
+        let (base, offset) = self.range(to, count, "writes")?;
+        let Some(own) = self.allocations.get_mut(&base) else { return Ok(()) };
+        if own.kind.is_hosts() {
+            // What is there at a launch counts as known, so that only who has changed it can be noted.
+            own.passed.insert(Passed::library(by));
+            self.was_read_back = true;
+        }
+        own.known_no_more(offset, offset + count);
+        Ok(())
+    }
+
+    /// Notes that a library might have computed anything, everywhere.
+    pub(crate) fn compute_anything(&mut self, by: &str) {
+        for own in self.allocations.values_mut() {
+            own.passed.insert(Passed::library(by));
+            self.was_read_back |= own.kind.is_hosts();
+        }
     }
 
     /// Returns whether an address is in a live allocation, or looks like one of the device.
@@ -325,6 +356,7 @@ impl Memory {
     fn overwritten(&mut self, base: u64, offset: u64, count: u64) {
         let Some(own) = self.allocations.get_mut(&base) else { return };
         own.known.insert(offset, offset + count);
+        own.computed.remove(offset, offset + count);
         own.version += 1;
         if count == own.size {
             own.passed.clear();

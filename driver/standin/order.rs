@@ -32,6 +32,7 @@ pub(crate) fn perform(state: &mut State, work: &Work) -> Answer {
             }
             Ok(())
         }
+        Work::Compute { function, results } => results.note(memory, function),
         Work::Call { .. } => Err(refuse(Status::Unknown, "a function of the host was not called")),
     }
 }

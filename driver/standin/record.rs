@@ -151,12 +151,18 @@ impl Record {
     }
 
     /// Notes a call that was refused.
-    pub(crate) fn invalid(&mut self, function: &str, refusal: &Refusal, after_read: bool) {
+    pub(crate) fn invalid(
+        &mut self,
+        function: &str,
+        error: &str,
+        refusal: &Refusal,
+        after_read: bool,
+    ) {
         let Some(reason) = &refusal.reason else { return };
         let line = Json::object(|json| {
             json.text("record", "invalid");
             json.text("function", function);
-            json.text("error", refusal.status.name());
+            json.text("error", error);
             if let Some(kernel) = &refusal.kernel {
                 json.text("kernel", kernel);
             }

@@ -9,6 +9,7 @@ use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use crate::contexts::Contexts;
 use crate::device::Device;
 use crate::graphs::Graphs;
+use crate::handles::Handles;
 use crate::memory::Memory;
 use crate::modules::Modules;
 use crate::pools::Pools;
@@ -36,6 +37,8 @@ pub(crate) struct State {
     pub(crate) modules: Modules,
     /// Texts that are being linked, by handle. Each ends with a NUL, and lives until its link is destroyed.
     pub(crate) links: BTreeMap<u64, Vec<u8>>,
+    /// What the libraries beside the driver have made.
+    pub(crate) library: Handles,
     /// The record.
     pub(crate) record: Record,
     handles: u64,
@@ -54,6 +57,7 @@ impl State {
             pools: Pools::default(),
             modules: Modules::default(),
             links: BTreeMap::new(),
+            library: Handles::default(),
             record: Record::from_environment(device),
             handles: 0x1000,
         }
