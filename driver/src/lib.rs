@@ -20,6 +20,21 @@ pub const CONTENTS: &str = "WEFT_RECORD_CONTENTS";
 /// The names by which programs look for the driver: with its version when they are linked with it, and often without when they load it.
 pub const NAMES: [&str; 2] = ["libcuda.so.1", "libcuda.so"];
 
+/// The names by which programs look for the libraries beside the driver, of which the same file has the functions that frameworks call:
+/// cuBLAS, cuBLASLt and cuRAND.
+pub const BESIDE: [&str; 10] = [
+    "libcublas.so.11",
+    "libcublas.so.12",
+    "libcublas.so.13",
+    "libcublas.so",
+    "libcublasLt.so.11",
+    "libcublasLt.so.12",
+    "libcublasLt.so.13",
+    "libcublasLt.so",
+    "libcurand.so.10",
+    "libcurand.so",
+];
+
 /// The bytes of the library; `None` on platforms that have no stand-in.
 pub const LIBRARY: Option<&[u8]> = built::LIBRARY;
 
@@ -60,7 +75,7 @@ mod built {
     }
 }
 
-/// Writes the library into a folder, which is made if it is missing, under both of its [`NAMES`]. A library that is there is replaced
+/// Writes the library into a folder, which is made if it is missing, under both of its [`NAMES`] and those [`BESIDE`] them. A library that is there is replaced
 /// as a whole: programs that use it go on with the old one.
 ///
 /// # Errors
@@ -75,5 +90,8 @@ pub fn install(folder: &Path) -> io::Result<()> {
         fresh.write_all(library)?;
         fresh.persist(&path)?;
     }
-    built::link(file, folder, link)
+    for name in [link].into_iter().chain(BESIDE) {
+        built::link(file, folder, name)?;
+    }
+    Ok(())
 }

@@ -30,6 +30,18 @@ pub(crate) enum Subject {
     Transform,
 }
 
+impl Subject {
+    fn in_words(self) -> &'static str {
+        match self {
+            Subject::Library => "a library",
+            Subject::Product => "an operation",
+            Subject::Layout => "a matrix",
+            Subject::Preference => "a preference",
+            Subject::Transform => "a change of layout",
+        }
+    }
+}
+
 /// A descriptor of cuBLASLt: attributes by number.
 #[derive(Debug, Clone)]
 pub(crate) struct Descriptor {
@@ -108,7 +120,10 @@ impl Handles {
         // A handle of cuBLAS is one of cuBLASLt too, which `library` looks for.
         own.ok_or_else(|| match subject {
             Subject::Library => not_live("handle of cuBLASLt"),
-            _ => refuse(Status::InvalidValue, format!("{subject:?}: the descriptor is not live")),
+            other => {
+                let what = other.in_words();
+                refuse(Status::InvalidValue, format!("the descriptor of {what} is not live"))
+            }
         })
     }
 

@@ -5,10 +5,10 @@
 use std::fs;
 use std::path::Path;
 
-use weft_driver::{LIBRARY, NAMES, install};
+use weft_driver::{BESIDE, LIBRARY, NAMES, install};
 
 #[test]
-fn both_names_are_one_library() {
+fn all_names_are_one_library() {
     let root = tempfile::tempdir().expect("a temporary folder");
     let folder = root.path().join("deep/lib");
     let library = LIBRARY.expect("this platform has a stand-in");
@@ -23,6 +23,8 @@ fn both_names_are_one_library() {
     for name in NAMES {
         assert!(fs::read(folder.join(name)).expect("the library is there") == library, "{name}");
     }
-    assert_eq!(fs::read_link(folder.join(NAMES[1])).expect("a link"), Path::new(NAMES[0]));
-    assert_eq!(fs::read_dir(&folder).expect("the folder is there").count(), 2);
+    for name in [NAMES[1]].into_iter().chain(BESIDE) {
+        assert_eq!(fs::read_link(folder.join(name)).expect("a link"), Path::new(NAMES[0]));
+    }
+    assert_eq!(fs::read_dir(&folder).expect("the folder is there").count(), 2 + BESIDE.len());
 }

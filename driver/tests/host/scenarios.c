@@ -380,6 +380,7 @@ static void order(void) {
 }
 
 #include "queries.h"
+#include "products.h"
 
 static const struct {
     const char *name;
@@ -391,6 +392,7 @@ static const struct {
     {"threads", threads}, {"entries", entries}, {"order", order}, {"queries", queries},
     {"streams", streams}, {"hosts_memory", hosts_memory}, {"libraries", libraries}, {"rows", rows}, {"graphs", graphs},
     {"fat_binary", fat_binary}, {"full_disk", full_disk}, {"ending", ending},
+    {"blas", blas}, {"batches", batches}, {"light", light}, {"numbers", numbers}, {"names", names},
 };
 
 int main(int count, char **arguments) {

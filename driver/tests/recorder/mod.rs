@@ -1,6 +1,7 @@
 //! Runs a scenario of `tests/host` with the stand-in in front, and reads its record.
 
 #![allow(clippy::panic, reason = "a test that cannot run says why")]
+#![allow(dead_code, reason = "each of the tests that share this uses a part of it")]
 
 use std::collections::BTreeMap;
 use std::fs;
