@@ -24,7 +24,10 @@ blas! {
         let product = Product { operations: (ta, tb), sizes: (m, n, k), leading: (lda, ldb, ldc) };
         own.products(product, c, count)
     };
-    "gemmGroupedBatched" [S D] both (ta: In<i32>, tb: In<i32>, m: In<Int>, n: In<Int>, k: In<Int>, _alpha: u64, _a: u64, lda: In<Int>, _b: u64, ldb: In<Int>, _beta: u64, c: u64, ldc: In<Int>, groups: Int, sizes: In<Int>) => |own| {
+    "gemmGroupedBatched" [S D] narrow (ta: In<i32>, tb: In<i32>, m: In<i32>, n: In<i32>, k: In<i32>, _alpha: u64, _a: u64, lda: In<i32>, _b: u64, ldb: In<i32>, _beta: u64, c: u64, ldc: In<i32>, groups: Int, sizes: In<i32>) => |own| {
+        own.grouped(&batches((ta, tb), [m, n, k], [lda, ldb, ldc], (groups, sizes))?, c)
+    };
+    "gemmGroupedBatched" [S D] wide (ta: In<i32>, tb: In<i32>, m: In<i64>, n: In<i64>, k: In<i64>, _alpha: u64, _a: u64, lda: In<i64>, _b: u64, ldb: In<i64>, _beta: u64, c: u64, ldc: In<i64>, groups: Int, sizes: In<i64>) => |own| {
         own.grouped(&batches((ta, tb), [m, n, k], [lda, ldb, ldc], (groups, sizes))?, c)
     };
     "gemvStridedBatched" [S D C Z HSH HSS TST TSS] both (trans: i32, m: Int, n: Int, _alpha: u64, _a: u64, lda: Int, _stride_a: i64, _x: u64, incx: Int, _stride_x: i64, _beta: u64, y: u64, incy: Int, stride: i64, count: Int) => |own| {

@@ -22,7 +22,11 @@ library! { codes::blas;
         let product = Product { operations: (ta, tb), sizes: (m, n, k), leading: (lda, ldb, ldc) };
         own.products(product, c, count)
     };
-    "cublasGemmGroupedBatchedEx" both (handle: u64, ta: In<i32>, tb: In<i32>, m: In<Int>, n: In<Int>, k: In<Int>, _alpha: u64, _a: u64, _type_a: i32, lda: In<Int>, _b: u64, _type_b: i32, ldb: In<Int>, _beta: u64, c: u64, type_c: i32, ldc: In<Int>, groups: Int, sizes: In<Int>, _compute: i32) => |call| {
+    "cublasGemmGroupedBatchedEx" narrow (handle: u64, ta: In<i32>, tb: In<i32>, m: In<i32>, n: In<i32>, k: In<i32>, _alpha: u64, _a: u64, _type_a: i32, lda: In<i32>, _b: u64, _type_b: i32, ldb: In<i32>, _beta: u64, c: u64, type_c: i32, ldc: In<i32>, groups: Int, sizes: In<i32>, _compute: i32) => |call| {
+        let own = Own::of(call, handle, Element::of(type_c)?)?;
+        own.grouped(&batches((ta, tb), [m, n, k], [lda, ldb, ldc], (groups, sizes))?, c)
+    };
+    "cublasGemmGroupedBatchedEx" wide (handle: u64, ta: In<i32>, tb: In<i32>, m: In<i64>, n: In<i64>, k: In<i64>, _alpha: u64, _a: u64, _type_a: i32, lda: In<i64>, _b: u64, _type_b: i32, ldb: In<i64>, _beta: u64, c: u64, type_c: i32, ldc: In<i64>, groups: Int, sizes: In<i64>, _compute: i32) => |call| {
         let own = Own::of(call, handle, Element::of(type_c)?)?;
         own.grouped(&batches((ta, tb), [m, n, k], [lda, ldb, ldc], (groups, sizes))?, c)
     };

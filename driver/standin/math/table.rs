@@ -48,11 +48,14 @@ impl<T> Parameter for In<T> {
     }
 }
 
-/// Makes functions of a library. A line is `"symbol" width (parameters) => |call| body;`; a symbol can have several parts. `both` makes a second one with `_64` behind its name,
-/// in which an `Int` has 64 bits.
+/// Makes functions of a library. A line is `"symbol" width (parameters) => |call| body;`; a symbol can have several parts. `both` makes a
+/// second one with `_64` behind its name, in which an `Int` has 64 bits; `wide` makes this one alone.
 macro_rules! library {
     ($code:path; $($($symbol:literal)+ $width:ident $parameters:tt => |$call:ident| $body:expr;)*) => {
-        $(symbols!($width [$($symbol),+] $code, $parameters, |$call| $body);)*
+        $(const _: () = {
+            body!($code, [], $parameters, |$call| $body);
+            symbols!($width [$($symbol),+], [], $parameters);
+        };)*
     };
 }
 
@@ -60,34 +63,61 @@ macro_rules! library {
 /// `cublas`, the type and the name. The first parameter is the handle, which is live when the body gets its [`Own`](super::own::Own).
 macro_rules! blas {
     ($($stem:literal [$($prefix:ident)*] $width:ident $parameters:tt => |$own:ident| $body:expr;)*) => {
-        $($(symbols!(
-            $width ["cublas", stringify!($prefix), $stem] $crate::math::codes::blas,
-            handle $parameters,
-            |call| {
-                let $own = $crate::math::own::Own::of(call, handle, $crate::math::elements::$prefix)?;
-                $body
-            }
-        );)*)*
+        $(const _: () = {
+            body!(
+                $crate::math::codes::blas,
+                [element: $crate::math::elements::Element, handle: u64],
+                $parameters,
+                |call| {
+                    let $own = $crate::math::own::Own::of(call, handle, element)?;
+                    $body
+                }
+            );
+            $(symbols!($width ["cublas", stringify!($prefix), $stem], [$prefix], $parameters);)*
+        };)*
+    };
+}
+
+/// Makes the one function that all symbols of a line share: hundreds of them would take long to compile.
+macro_rules! body {
+    ($code:path, [$($own:ident: $kind:ty),*], ($($parameter:ident: $type:ty),* $(,)?), |$call:ident| $body:expr) => {
+        #[allow(dead_code, reason = "not every function has numbers of both widths")]
+        type Int = i64;
+        #[inline(never)]
+        #[allow(clippy::too_many_arguments, reason = "the library's own parameters")]
+        fn body(
+            symbol: &'static str,
+            $($own: $kind,)*
+            $($parameter: <$type as $crate::math::table::Parameter>::Wide),*
+        ) -> i32 {
+            $crate::call::answer_as(symbol, $code, &|$call| $body)
+        }
     };
 }
 
 /// Makes the one or both symbols of a function.
 macro_rules! symbols {
-    (narrow [$($name:tt)*] $($rest:tt)*) => {
-        symbol!(i32, [$($name)*] $($rest)*);
+    (narrow $name:tt, $($rest:tt)*) => {
+        symbol!(i32, $name, $($rest)*);
     };
-    (both [$($name:tt)*] $($rest:tt)*) => {
-        symbol!(i32, [$($name)*] $($rest)*);
-        symbol!(i64, [$($name)*, "_64"] $($rest)*);
+    (both [$($name:tt)*], $($rest:tt)*) => {
+        symbol!(i32, [$($name)*], $($rest)*);
+        symbol!(i64, [$($name)*, "_64"], $($rest)*);
     };
-    (wide [$($name:tt)*] $($rest:tt)*) => {
-        symbol!(i64, [$($name)*, "_64"] $($rest)*);
+    (wide [$($name:tt)*], $($rest:tt)*) => {
+        symbol!(i64, [$($name)*, "_64"], $($rest)*);
     };
 }
 
-/// Makes one symbol.
+/// Makes one symbol, whose first parameter is a handle if it has a type of elements.
 macro_rules! symbol {
-    ($int:ty, [$($name:tt)*] $code:path, $($first:ident)? ($($parameter:ident: $type:ty),* $(,)?), |$call:ident| $body:expr) => {
+    ($int:ty, $name:tt, [], $parameters:tt) => {
+        symbol!(@ $int, $name, [], [], $parameters);
+    };
+    ($int:ty, $name:tt, [$prefix:ident], $parameters:tt) => {
+        symbol!(@ $int, $name, [$crate::math::elements::$prefix], [handle], $parameters);
+    };
+    (@ $int:ty, [$($name:tt)*], [$($element:path)?], [$($handle:ident)?], ($($parameter:ident: $type:ty),* $(,)?)) => {
         const _: () = {
             #[allow(dead_code, reason = "not every function has numbers of both widths")]
             type Int = $int;
@@ -95,11 +125,13 @@ macro_rules! symbol {
             #[unsafe(export_name = concat!($($name)*))]
             #[allow(clippy::too_many_arguments, reason = "the library's own parameters")]
             #[allow(clippy::used_underscore_binding, reason = "all parameters become wide ones")]
-            extern "C" fn function($($first: u64,)? $($parameter: $type),*) -> i32 {
-                $crate::call::answer_as(concat!($($name)*), $code, &|$call| {
-                    $(let $parameter = $crate::math::table::Parameter::wide($parameter);)*
-                    $body
-                })
+            extern "C" fn function($($handle: u64,)? $($parameter: $type),*) -> i32 {
+                body(
+                    concat!($($name)*),
+                    $($element,)?
+                    $($handle,)?
+                    $($crate::math::table::Parameter::wide($parameter)),*
+                )
             }
         };
     };
