@@ -56,29 +56,29 @@ impl Call {
     }
 }
 
-/// Answers a call of the driver: runs its body, notes a refusal, and returns the number of the result.
-///
-/// It is not generic: hundreds of functions use it.
+/// Answers a call of the driver, with the number of the result.
 pub(crate) fn answer(function: &'static str, body: &dyn Fn(&Call) -> Answer) -> i32 {
-    answer_as(function, |status| (status.number(), status.name()), body)
+    attempt(function, Status::name, body).number()
 }
 
-/// Answers a call of a library that has numbers and names of its own for what went wrong. A panic is a fault of the stand-in; it never
-/// reaches the program.
-pub(crate) fn answer_as(
+/// Runs the body of a call, notes a refusal under the name that its code has, and returns the result. A panic is a fault of the
+/// stand-in; it never reaches the program.
+///
+/// It is not generic: hundreds of functions use it.
+pub(crate) fn attempt(
     function: &'static str,
-    code: fn(Status) -> (i32, &'static str),
+    name: fn(Status) -> &'static str,
     body: &dyn Fn(&Call) -> Answer,
-) -> i32 {
+) -> Status {
     let call = Call { function };
     let done = panic::catch_unwind(AssertUnwindSafe(|| match body(&call) {
         Ok(()) => Status::Success,
         Err(refusal) => {
             let mut state = state::lock();
             let after_read = state.memory.was_read_back;
-            state.record.invalid(function, code(refusal.status).1, &refusal, after_read);
+            state.record.invalid(function, name(refusal.status), &refusal, after_read);
             refusal.status
         }
     }));
-    code(done.unwrap_or(Status::Unknown)).0
+    done.unwrap_or(Status::Unknown)
 }

@@ -150,7 +150,7 @@ impl Record {
         name
     }
 
-    /// Notes a call that was refused.
+    /// Notes a call that was refused; `error` is the name of its code.
     pub(crate) fn invalid(
         &mut self,
         function: &str,

@@ -90,7 +90,8 @@ macro_rules! body {
             $($own: $kind,)*
             $($parameter: <$type as $crate::math::table::Parameter>::Wide),*
         ) -> i32 {
-            $crate::call::answer_as(symbol, $code, &|$call| $body)
+            let status = $crate::call::attempt(symbol, |status| $code(status).1, &|$call| $body);
+            $code(status).0
         }
     };
 }
