@@ -13,6 +13,9 @@ use crate::modules::Kernel;
 use crate::record::Record;
 use crate::state::State;
 
+/// What memory is aligned to, unless the record says otherwise.
+const ALIGN: u64 = 256;
+
 /// Allocations in the order in which they are numbered.
 struct Numbering<'s> {
     memory: &'s mut Memory,
@@ -132,7 +135,7 @@ pub(crate) fn record(
         }
     });
     let reached = reached(&mut numbering, values.as_deref(), &globals);
-    state.record.line(&line);
+    state.record.launch(&line, state.memory.was_read_back);
     note_passed(&mut state.memory, name.as_deref(), &kernel.name, reached);
 }
 
@@ -162,6 +165,11 @@ fn write_allocations(json: &mut Json, numbering: &mut Numbering) {
         let contents = Arc::clone(&numbering.contents[number]);
         let Some(own) = numbering.memory.at(numbering.bases[number]) else { return };
         json.number("size", own.size);
+        // Only memory of the host might begin anywhere.
+        let behind = numbering.bases[number] % ALIGN;
+        if behind != 0 {
+            json.number("behind", behind);
+        }
         let Some(name) = &contents.name else { return };
         json.text("contents", name);
         let passed = own.passed.clone();
