@@ -36,6 +36,16 @@ impl<T: Plain> Out<T> {
         self.0.is_null()
     }
 
+    /// Returns whether the address is a multiple of some bytes.
+    pub(crate) fn is_aligned_to(self, bytes: usize) -> bool {
+        self.0.addr().is_multiple_of(bytes)
+    }
+
+    /// Reads what is there, for functions that change it.
+    pub(crate) fn present(self) -> Result<T, Refusal> {
+        In(self.0.cast_const()).read()
+    }
+
     /// Stores a result; a null address is an invalid value.
     pub(crate) fn give(self, value: T) -> Answer {
         if self.0.is_null() {
@@ -93,7 +103,7 @@ impl<T: Plain> In<T> {
         if self.0.is_null() {
             return Err(Status::InvalidValue.into());
         }
-        // SAFETY: not null, so the caller promises that a `T` is there (see the module), of which all bits are valid.
+        // SAFETY: not null, so the caller promises that a `T` is there (see the module), all bits of which are valid.
         Ok(unsafe { self.0.read_unaligned() })
     }
 

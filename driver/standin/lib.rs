@@ -9,7 +9,7 @@
 //! | room | modules |
 //! |---|---|
 //! | facts | `status`, `foreign`, `hash`, `json`, `ranges` |
-//! | what programs hand in | `scanner`, `signature`, `lz4`, `zstd/`, `fatbin` |
+//! | what programs hand in | `scanner`, `signature`, `lz4`, `zstd/`, `fatbin`, `tensor` |
 //! | the state of the device | `device`, `pages`, `allocation`, `memory`, `results`, `contexts`, `streams`, `pools`, `handles` |
 //! | the record | `record`, `contents` |
 //! | modules, limits of launches, graphs | `modules`, `limits`, `graphs` |
@@ -58,4 +58,5 @@ mod scanner;
 mod signature;
 mod state;
 mod streams;
+mod tensor;
 mod zstd;

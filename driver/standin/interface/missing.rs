@@ -338,10 +338,6 @@ missing! {
     cuSurfObjectGetResourceDesc since 5000 one;
     cuSurfRefGetArray since 3000 one;
     cuSurfRefSetArray since 3000 one;
-    cuTensorMapEncodeIm2col since 12000 one;
-    cuTensorMapEncodeIm2colWide since 12080 one;
-    cuTensorMapEncodeTiled since 12000 one;
-    cuTensorMapReplaceAddress since 12000 one;
     cuTexObjectCreate since 5000 one;
     cuTexObjectDestroy since 5000 one;
     cuTexObjectGetResourceDesc since 5000 one;

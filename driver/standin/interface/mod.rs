@@ -19,6 +19,7 @@ mod occupancy;
 mod pools;
 mod sets;
 mod streams;
+mod tensors;
 
 use crate::exports::Export;
 
@@ -42,6 +43,7 @@ pub(crate) fn exports() -> impl Iterator<Item = &'static Export> {
         pools::EXPORTS,
         sets::EXPORTS,
         streams::EXPORTS,
+        tensors::EXPORTS,
         entry::EXPORTS,
         missing::EXPORTS,
     ];
