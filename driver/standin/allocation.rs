@@ -12,6 +12,8 @@ pub(crate) enum Kind {
     Device,
     /// A variable of a module.
     Variable,
+    /// The device's, put to addresses that were reserved.
+    Mapped,
     /// Of both; the host reads and writes it without a call.
     Managed,
     /// The host's, pinned.
@@ -100,6 +102,40 @@ pub(crate) struct Allocation {
 }
 
 impl Allocation {
+    /// Takes in the allocation that begins at the end of this one.
+    pub(crate) fn join(&mut self, next: &Allocation) {
+        let shift = self.size;
+        let moved = |ranges: &Ranges| -> Vec<(u64, u64)> { ranges.within(0, next.size) };
+        for (low, high) in moved(&next.known) {
+            self.known.insert(low + shift, high + shift);
+        }
+        for (low, high) in moved(&next.computed) {
+            self.computed.insert(low + shift, high + shift);
+        }
+        self.passed.extend(next.passed.iter().cloned());
+        self.size += next.size;
+        self.version += 1;
+    }
+
+    /// Returns what of it begins at an offset, and is `size` bytes long.
+    pub(crate) fn part(&self, start: u64, size: u64) -> Self {
+        let moved = |ranges: &Ranges| {
+            let mut found = Ranges::default();
+            for (low, high) in ranges.within(start, start + size) {
+                found.insert(low - start, high - start);
+            }
+            found
+        };
+        Allocation {
+            size,
+            known: moved(&self.known),
+            computed: moved(&self.computed),
+            version: self.version + 1,
+            snapshot: None,
+            ..self.clone()
+        }
+    }
+
     /// Notes that nobody knows these bytes any more.
     pub(crate) fn known_no_more(&mut self, start: u64, end: u64) {
         if !self.kind.is_hosts() {

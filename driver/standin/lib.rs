@@ -10,7 +10,7 @@
 //! |---|---|
 //! | facts | `status`, `foreign`, `hash`, `json`, `ranges` |
 //! | what programs hand in | `scanner`, `signature`, `lz4`, `zstd/`, `fatbin`, `tensor` |
-//! | the state of the device | `device`, `pages`, `allocation`, `memory`, `results`, `contexts`, `streams`, `pools`, `handles` |
+//! | the state of the device | `device`, `pages`, `allocation`, `memory`, `results`, `regions`, `contexts`, `streams`, `pools`, `handles` |
 //! | the record | `record`, `contents` |
 //! | modules, limits of launches, graphs | `modules`, `limits`, `graphs` |
 //! | the one locked state | `state`, `call`, `exports` |
@@ -53,6 +53,7 @@ mod pages;
 mod pools;
 mod ranges;
 mod record;
+mod regions;
 mod results;
 mod scanner;
 mod signature;

@@ -36,13 +36,74 @@ impl Memory {
         if size == 0 {
             return Err(refuse(Status::InvalidValue, "an allocation of 0 bytes"));
         }
+        self.use_bytes(size)?;
+        let base = self.pages.take(size);
+        let base = base.ok_or_else(|| {
+            self.used -= size;
+            Status::OutOfMemory
+        })?;
+        self.add(base, size, kind, flags);
+        Ok(base)
+    }
+
+    /// Counts bytes of the device as used, if it has so many.
+    pub(crate) fn use_bytes(&mut self, size: u64) -> Answer {
         if size > device::MEMORY - self.used {
             return Err(Status::OutOfMemory.into());
         }
-        let base = self.pages.take(size).ok_or(Status::OutOfMemory)?;
         self.used += size;
-        self.add(base, size, kind, flags);
-        Ok(base)
+        Ok(())
+    }
+
+    /// Returns the first of so many addresses, a multiple of `alignment`, that nothing else has.
+    pub(crate) fn reserve(&mut self, size: u64, alignment: u64) -> Result<u64, Refusal> {
+        let room = size.checked_add(alignment).ok_or(Status::OutOfMemory)?;
+        let start = self.pages.take(room).ok_or(Status::OutOfMemory)?;
+        Ok(start.next_multiple_of(alignment))
+    }
+
+    /// Makes reserved addresses an allocation, one with those that touch them. `was_elsewhere`: the memory has lain at other addresses
+    /// before, so that nobody knows what is in it.
+    pub(crate) fn open(&mut self, base: u64, size: u64, was_elsewhere: bool) {
+        self.add(base, size, Kind::Mapped, 0);
+        if was_elsewhere && let Some(own) = self.allocations.get_mut(&base) {
+            own.computed.insert(0, size);
+        }
+        let is_mapped = |own: &&Allocation| own.kind == Kind::Mapped;
+        if self.allocations.get(&(base + size)).as_ref().is_some_and(is_mapped) {
+            self.join(base, base + size);
+        }
+        let before = self.allocations.range(..base).next_back();
+        let before = before.filter(|(at, own)| **at + own.size == base && is_mapped(own));
+        if let Some(at) = before.map(|(at, _)| *at) {
+            self.join(at, base);
+        }
+    }
+
+    fn join(&mut self, first: u64, second: u64) {
+        if let Some(next) = self.allocations.remove(&second)
+            && let Some(own) = self.allocations.get_mut(&first)
+        {
+            own.join(&next);
+        }
+    }
+
+    /// Ends a part of such an allocation; what is before it and behind it stays.
+    pub(crate) fn close(&mut self, start: u64, size: u64) {
+        let Some((base, own)) = self.find(start).map(|(base, own)| (base, own.clone())) else {
+            return;
+        };
+        self.allocations.remove(&base);
+        self.generation += 1;
+        let (before, behind) = (start - base, (base + own.size).saturating_sub(start + size));
+        if before > 0 {
+            self.allocations.insert(base, own.part(0, before));
+        }
+        if behind > 0 {
+            self.allocations.insert(start + size, own.part(before + size, behind));
+        }
+        Pages::zero(start, start + size);
+        self.freed.insert(start, start + size);
     }
 
     fn add(&mut self, base: u64, size: u64, kind: Kind, flags: u32) {

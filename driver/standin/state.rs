@@ -14,6 +14,7 @@ use crate::memory::Memory;
 use crate::modules::Modules;
 use crate::pools::Pools;
 use crate::record::Record;
+use crate::regions::Regions;
 use crate::streams::Streams;
 
 /// Everything.
@@ -25,6 +26,8 @@ pub(crate) struct State {
     pub(crate) device: Device,
     /// Allocations.
     pub(crate) memory: Memory,
+    /// Reserved addresses, and memory that lies there.
+    pub(crate) regions: Regions,
     /// Contexts.
     pub(crate) contexts: Contexts,
     /// Streams and events.
@@ -51,6 +54,7 @@ impl State {
             initialised: None,
             device,
             memory: Memory::default(),
+            regions: Regions::default(),
             contexts: Contexts::default(),
             streams: Streams::default(),
             graphs: Graphs::default(),

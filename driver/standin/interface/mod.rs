@@ -17,6 +17,7 @@ mod missing;
 mod modules;
 mod occupancy;
 mod pools;
+mod regions;
 mod sets;
 mod streams;
 mod tensors;
@@ -41,6 +42,7 @@ pub(crate) fn exports() -> impl Iterator<Item = &'static Export> {
         modules::EXPORTS,
         occupancy::EXPORTS,
         pools::EXPORTS,
+        regions::EXPORTS,
         sets::EXPORTS,
         streams::EXPORTS,
         tensors::EXPORTS,

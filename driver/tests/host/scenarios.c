@@ -381,6 +381,7 @@ static void order(void) {
 
 #include "queries.h"
 #include "products.h"
+#include "memories.h"
 
 static const struct {
     const char *name;
@@ -393,6 +394,7 @@ static const struct {
     {"streams", streams}, {"hosts_memory", hosts_memory}, {"libraries", libraries}, {"rows", rows}, {"graphs", graphs},
     {"fat_binary", fat_binary}, {"full_disk", full_disk}, {"ending", ending},
     {"blas", blas}, {"batches", batches}, {"light", light}, {"numbers", numbers}, {"names", names},
+    {"tensors", tensors}, {"regions", regions},
 };
 
 int main(int count, char **arguments) {

@@ -154,6 +154,19 @@ impl Recorded {
         assert_eq!(self.files("contents").len(), contents.len(), "{:?}", self.texts("contents"));
     }
 
+    /// Checks the lines of kinds but `module`. In the expected ones, `$module` is the name of the module that was loaded as this one,
+    /// counted from 0.
+    pub(crate) fn assert_module_lines(&self, at: usize, expected: &[&str]) {
+        let (modules, lines): (Vec<_>, Vec<_>) =
+            self.lines().into_iter().partition(|line| line.starts_with(r#"{"record":"module""#));
+        let module: serde_json::Value = serde_json::from_str(&modules[at]).expect("a line is JSON");
+        let name = module["hash"].as_str().expect("the module is kept");
+        for (line, expected) in lines.iter().zip(expected) {
+            assert_eq!(line, &expected.replace("$module", name));
+        }
+        assert_eq!(lines.len(), expected.len(), "{lines:#?}");
+    }
+
     /// Returns the names of the files in a folder of the record, in order. The name of each is checked: it is the hash of its
     /// bytes.
     pub(crate) fn files(&self, folder: &str) -> Vec<String> {
