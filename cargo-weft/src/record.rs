@@ -11,7 +11,6 @@ use std::process::{Command, ExitStatus};
 use weft_harness::record::{Record, RecordError};
 
 use crate::arguments::RecordArgs;
-use crate::coverage;
 use crate::exit::{Exit, Failure};
 use crate::print::Printer;
 use crate::recordings;
@@ -22,6 +21,8 @@ use crate::select;
 pub(crate) enum RecordingError {
     #[error("cannot install the stand-in for the CUDA driver in {}", .folder.display())]
     Install { folder: PathBuf, source: io::Error },
+    #[error("cannot wait for Ctrl-C")]
+    Interrupts(#[from] ctrlc::Error),
     #[error("cannot start `{}`", .program.display())]
     Start { program: PathBuf, source: io::Error },
     #[error("cannot keep the record in {}", .folder.display())]
@@ -56,6 +57,8 @@ pub(crate) fn run(arguments: &RecordArgs, printer: &mut Printer) -> Result<Exit,
     let own = tempfile::Builder::new().prefix("launches-").tempdir_in(&driver);
     let own = own.map_err(|source| RecordingError::Keep { folder: driver.clone(), source })?;
     let own = own.path();
+    // Ctrl-C reaches the command as well, and ends it; what it has launched until then is kept.
+    ctrlc::set_handler(|| ()).map_err(RecordingError::from)?;
     let status = status(arguments, &driver, own)?;
     let destination = arguments.save.as_ref().unwrap_or(&folder);
     let record = Record::read(own).map_err(RecordingError::from)?.unwrap_or_default();
@@ -169,8 +172,17 @@ fn told(record: &Record, folder: &Path, printer: &mut Printer) -> io::Result<()>
             folder.display()
         ))?;
     }
+    let doubted = record.doubted().len();
+    if doubted > 0 {
+        let were = if doubted == 1 { "was" } else { "were" };
+        printer.note(&format!(
+            "{doubted} of {} {were} made after the program had read memory that a kernel might have changed; kernels do not run here, so \
+             on a device other launches might stand there",
+            counted(record.launches().len(), "launch", "launches")
+        ));
+    }
     for call in &record.refused {
-        printer.note(&coverage::in_words(call));
+        printer.note(&call.to_string());
     }
     for reason in &record.unkept {
         printer.note(&format!("a module of code was not kept: {reason}"));

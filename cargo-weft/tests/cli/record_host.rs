@@ -3,7 +3,7 @@
 //!
 //! `copy=TO,FROM,N`: one block of 32 threads in an allocation of 1024 bytes, places in bytes; `empty`: the same without a block;
 //! `scatter=INDEX,...`: a thread for each index; `again=ARG`: `copy` with the indices as that argument, then `scatter` again;
-//! `read`: copies memory to the host; `fail`: ends the program with status 3.
+//! `read`: copies memory to the host; `wait`: says so and does nothing for a minute; `fail`: ends the program with status 3.
 
 use std::ffi::{CString, c_char, c_void};
 use std::process::exit;
@@ -90,6 +90,10 @@ fn main() {
             ("read", _) => {
                 let mut bytes = [0_u8; 1024];
                 ok(unsafe { cuMemcpyDtoH_v2(bytes.as_mut_ptr().cast(), memory, bytes.len()) });
+            }
+            ("wait", _) => {
+                println!("waiting");
+                std::thread::sleep(std::time::Duration::from_secs(60));
             }
             ("fail", _) => exit(3),
             _ => panic!("there is no action {action}"),

@@ -1,5 +1,7 @@
 //! The lines of a record, as the stand-in for the driver writes them. Fields that are not needed are skipped.
 
+use std::fmt::{self, Display, Formatter};
+
 use serde::Deserialize;
 
 /// The version of the format that is written. Version 1 has no maps, no places of allocations, and no launches after a read.
@@ -144,6 +146,23 @@ pub struct RefusedCall {
     /// that are not those of a device.
     #[serde(default)]
     pub after_read: bool,
+}
+
+impl Display for RefusedCall {
+    /// Says what is wrong about the call.
+    fn fmt(&self, to: &mut Formatter<'_>) -> fmt::Result {
+        let Self { function, error, kernel, reason, after_read } = self;
+        write!(to, "{function}")?;
+        if let Some(kernel) = kernel {
+            write!(to, " of `{kernel}`")?;
+        }
+        write!(to, " is refused, as CUDA does: {reason} ({error})")?;
+        if *after_read {
+            let doubt = "; the program had read memory before that a kernel might have changed, so a device might have other values there";
+            to.write_str(doubt)?;
+        }
+        Ok(())
+    }
 }
 
 /// Returns the bytes that hexadecimal digits mean, `..` for one that is not known; `None` for other texts. White space is
