@@ -14,6 +14,8 @@ pub(crate) enum Kind {
     Variable,
     /// The device's, put to addresses that were reserved.
     Mapped,
+    /// That of an array, whose address programs do not get.
+    Array,
     /// Of both; the host reads and writes it without a call.
     Managed,
     /// The host's, pinned.

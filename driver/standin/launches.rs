@@ -164,6 +164,9 @@ pub(crate) fn record(
     });
     let reached = reached(&mut numbering, values.as_deref(), &globals);
     state.record.launch(&line, state.memory.was_read_back);
+    // Which surfaces a kernel gets is not looked for.
+    let surfaces = state.arrays.written().map(|base| (base, Reach::Unknown));
+    let reached = reached.into_iter().chain(surfaces).collect();
     note_passed(&mut state.memory, name.as_deref(), &kernel.name, reached);
 }
 

@@ -10,7 +10,7 @@
 //! |---|---|
 //! | facts | `status`, `foreign`, `hash`, `json`, `ranges` |
 //! | what programs hand in | `scanner`, `signature`, `lz4`, `zstd/`, `fatbin`, `tensor` |
-//! | the state of the device | `device`, `pages`, `allocation`, `memory`, `results`, `regions`, `contexts`, `streams`, `pools`, `handles` |
+//! | the state of the device | `device`, `pages`, `allocation`, `memory`, `results`, `regions`, `arrays`, `contexts`, `streams`, `pools`, `handles` |
 //! | the record | `record`, `contents` |
 //! | modules, limits of launches, graphs | `modules`, `limits`, `graphs` |
 //! | the one locked state | `state`, `call`, `exports` |
@@ -31,6 +31,7 @@ mod status;
 mod exports;
 mod allocation;
 mod arguments;
+mod arrays;
 mod call;
 mod contents;
 mod contexts;

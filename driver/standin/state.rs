@@ -6,6 +6,7 @@ use std::ffi::c_int;
 use std::process;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
+use crate::arrays::Arrays;
 use crate::contexts::Contexts;
 use crate::device::Device;
 use crate::graphs::Graphs;
@@ -28,6 +29,8 @@ pub(crate) struct State {
     pub(crate) memory: Memory,
     /// Reserved addresses, and memory that lies there.
     pub(crate) regions: Regions,
+    /// Arrays, textures and surfaces.
+    pub(crate) arrays: Arrays,
     /// Contexts.
     pub(crate) contexts: Contexts,
     /// Streams and events.
@@ -55,6 +58,7 @@ impl State {
             device,
             memory: Memory::default(),
             regions: Regions::default(),
+            arrays: Arrays::default(),
             contexts: Contexts::default(),
             streams: Streams::default(),
             graphs: Graphs::default(),

@@ -182,12 +182,6 @@ fn side(of: &PlanesSide, width: usize) -> Result<Side, Refusal> {
         1 => (Place::Host, of.host),
         2 => (Place::Device, of.device),
         4 => (Place::Unified, of.device),
-        3 => {
-            return Err(refuse(
-                Status::NotSupported,
-                "copies of arrays are not supported by the recorder",
-            ));
-        }
         other => {
             return Err(refuse(Status::InvalidValue, format!("a copy of unknown memory {other}")));
         }
@@ -209,7 +203,32 @@ fn side(of: &PlanesSide, width: usize) -> Result<Side, Refusal> {
     Ok(Side { kind, start: offset().ok_or(Status::InvalidValue)?, row, plane })
 }
 
+/// Number of the kind of memory that arrays are, and of the kind that they are taken for here.
+const OF_ARRAY: u32 = 3;
+const OF_DEVICE: u32 = 2;
+
+/// Returns a side that is no array: one that is has its rows in the device's memory.
+fn plain(call: &Call, of: PlanesSide, copy: &Planes) -> Result<PlanesSide, Refusal> {
+    if of.kind != OF_ARRAY {
+        return Ok(of);
+    }
+    let own = call.current()?.arrays.array(of.array)?;
+    let (pitch, [_, height, depth]) = (own.row()?, own.extent.map(|size| size.max(1)));
+    let ends = [(of.x, copy.width, pitch), (of.y, copy.height, height), (of.z, copy.depth, depth)];
+    for (start, count, size) in ends {
+        if start.checked_add(count).is_none_or(|end| end > size) {
+            let reason = format!(
+                "copies {count} from {start} on, in one direction, of an array with {size}"
+            );
+            return Err(refuse(Status::InvalidValue, reason));
+        }
+    }
+    Ok(PlanesSide { kind: OF_DEVICE, device: own.base, pitch, height, ..of })
+}
+
 fn copy_planes(call: &Call, copy: &Planes) -> Answer {
+    let (from, to) = (plain(call, copy.from, copy)?, plain(call, copy.to, copy)?);
+    let copy = &Planes { from, to, ..*copy };
     let (from, to) = (side(&copy.from, copy.width)?, side(&copy.to, copy.width)?);
     let width = copy.width as u64;
     let mut state = call.current()?;

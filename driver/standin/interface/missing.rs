@@ -51,14 +51,9 @@ macro_rules! one {
 
 missing! {
     cuArray3DCreate since 2000 one;
-    cuArray3DCreate_v2 since 3020 one;
     cuArray3DGetDescriptor since 2000 one;
-    cuArray3DGetDescriptor_v2 since 3020 one;
     cuArrayCreate since 2000 one;
-    cuArrayCreate_v2 since 3020 one;
-    cuArrayDestroy since 2000 one;
     cuArrayGetDescriptor since 2000 one;
-    cuArrayGetDescriptor_v2 since 3020 one;
     cuArrayGetMemoryRequirements since 11060 one;
     cuArrayGetPlane since 11020 one;
     cuArrayGetSparseProperties since 11010 one;
@@ -255,25 +250,18 @@ missing! {
     cuMemcpy3DPeer since 4000 ptds;
     cuMemcpy3DPeerAsync since 4000 ptsz;
     cuMemcpyAtoA since 2000 one;
-    cuMemcpyAtoA_v2 since 3020 ptds;
     cuMemcpyAtoD since 2000 one;
-    cuMemcpyAtoD_v2 since 3020 ptds;
     cuMemcpyAtoH since 2000 one;
-    cuMemcpyAtoH_v2 since 3020 ptds;
     cuMemcpyAtoHAsync since 2000 one;
-    cuMemcpyAtoHAsync_v2 since 3020 ptsz;
     cuMemcpyBatchAsync since 12080 ptsz;
     cuMemcpyBatchAsync_v2 since 13000 ptsz;
     cuMemcpyDtoA since 2000 one;
-    cuMemcpyDtoA_v2 since 3020 ptds;
     cuMemcpyDtoD since 2000 one;
     cuMemcpyDtoDAsync since 3000 one;
     cuMemcpyDtoH since 2000 one;
     cuMemcpyDtoHAsync since 2000 one;
     cuMemcpyHtoA since 2000 one;
-    cuMemcpyHtoA_v2 since 3020 ptds;
     cuMemcpyHtoAAsync since 2000 one;
-    cuMemcpyHtoAAsync_v2 since 3020 ptsz;
     cuMemcpyHtoD since 2000 one;
     cuMemcpyHtoDAsync since 2000 one;
     cuMemsetD16 since 2000 one;
@@ -322,16 +310,8 @@ missing! {
     cuStreamWriteValue32_v2 since 11070 ptsz;
     cuStreamWriteValue64 since 9000 ptsz;
     cuStreamWriteValue64_v2 since 11070 ptsz;
-    cuSurfObjectCreate since 5000 one;
-    cuSurfObjectDestroy since 5000 one;
-    cuSurfObjectGetResourceDesc since 5000 one;
     cuSurfRefGetArray since 3000 one;
     cuSurfRefSetArray since 3000 one;
-    cuTexObjectCreate since 5000 one;
-    cuTexObjectDestroy since 5000 one;
-    cuTexObjectGetResourceDesc since 5000 one;
-    cuTexObjectGetResourceViewDesc since 5000 one;
-    cuTexObjectGetTextureDesc since 5000 one;
     cuTexRefCreate since 2000 one;
     cuTexRefDestroy since 2000 one;
     cuTexRefGetAddress since 2000 one;

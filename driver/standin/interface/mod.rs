@@ -2,6 +2,7 @@
 
 mod addresses;
 mod allocations;
+mod arrays;
 mod contexts;
 mod copies;
 mod devices;
@@ -21,6 +22,7 @@ mod regions;
 mod sets;
 mod streams;
 mod tensors;
+mod textures;
 
 use crate::exports::Export;
 
@@ -29,6 +31,7 @@ pub(crate) fn exports() -> impl Iterator<Item = &'static Export> {
     let chapters = [
         addresses::EXPORTS,
         allocations::EXPORTS,
+        arrays::EXPORTS,
         contexts::EXPORTS,
         copies::EXPORTS,
         devices::EXPORTS,
@@ -46,6 +49,7 @@ pub(crate) fn exports() -> impl Iterator<Item = &'static Export> {
         sets::EXPORTS,
         streams::EXPORTS,
         tensors::EXPORTS,
+        textures::EXPORTS,
         entry::EXPORTS,
         missing::EXPORTS,
     ];
