@@ -77,3 +77,39 @@ fn memory_side_by_side_at_reserved_addresses_is_one() {
     let missing: Vec<_> = of("missing").iter().map(|own| own["function"].clone()).collect();
     assert_eq!(missing, ["cuMemMap (maps memory to two addresses)"]);
 }
+
+#[test]
+fn arrays_are_copied_and_written_by_surfaces_alone() {
+    let recorded = record("arrays");
+    let lines = recorded.lines();
+    let of = |kind: &str| -> Vec<serde_json::Value> {
+        let lines = lines.iter().map(|line| serde_json::from_str(line).expect("a line is JSON"));
+        lines.filter(|line: &serde_json::Value| line["record"] == kind).collect()
+    };
+    // The copy of the array into `p` is known; that the kernel had `p` too is another matter. What is read of the array is in doubt once a
+    // kernel has had a surface of it.
+    let of_launch = |own: &serde_json::Value| {
+        let has_contents = own["allocations"][0]["contents"].is_string();
+        (own["grid"][0].as_u64(), has_contents, own["after_read"] == true)
+    };
+    let launches: Vec<_> = of("launch").iter().map(of_launch).collect();
+    let expected = [(1, false, false), (2, true, false), (3, true, false), (4, true, true)];
+    assert_eq!(launches, expected.map(|(grid, known, read)| (Some(grid), known, read)));
+    let reasons: Vec<_> =
+        of("invalid").iter().map(|own| own["reason"].as_str().unwrap_or("").to_owned()).collect();
+    assert_eq!(
+        reasons,
+        [
+            "an array without elements",
+            "the array is not live",
+            "copies 12 from 8 on, in one direction, of an array with 16",
+            "copies 3 bytes from 30 on of an array of 32 bytes",
+            "the surface is not live",
+            "makes a texture of bytes 0..65 of an allocation of 64 bytes",
+            "makes a texture of bytes 0..65 of an allocation of 64 bytes",
+            "the array is not live",
+        ]
+    );
+    let missing: Vec<_> = of("missing").iter().map(|own| own["function"].clone()).collect();
+    assert_eq!(missing, ["cuArrayCreate_v2 (an array of the format 176)"]);
+}

@@ -123,3 +123,96 @@ static void regions(void) {
     OK(cuMemGetInfo_v2(&after, &total));
     HOLDS(before == after);
 }
+
+typedef struct {
+    size_t width, height;
+    unsigned format, channels;
+} Flat;
+
+typedef struct {
+    size_t width, height, depth;
+    unsigned format, channels, flags;
+} Solid;
+
+typedef struct {
+    uint64_t words[18];
+} Resource;
+
+typedef struct {
+    uint64_t words[13];
+} Description;
+
+Result cuArrayCreate_v2(Handle *, const Flat *);
+Result cuArrayGetDescriptor_v2(Flat *, Handle);
+Result cuArray3DCreate_v2(Handle *, const Solid *);
+Result cuArray3DGetDescriptor_v2(Solid *, Handle);
+Result cuArrayDestroy(Handle);
+Result cuMemcpyHtoA_v2(Handle, size_t, const void *, size_t);
+Result cuMemcpyAtoH_v2(void *, Handle, size_t, size_t);
+Result cuMemcpyAtoD_v2(Pointer, Handle, size_t, size_t);
+Result cuTexObjectCreate(unsigned long long *, const Resource *, const Description *, const void *);
+Result cuTexObjectDestroy(unsigned long long);
+Result cuTexObjectGetResourceDesc(Resource *, unsigned long long);
+Result cuSurfObjectCreate(unsigned long long *, const Resource *);
+Result cuSurfObjectDestroy(unsigned long long);
+
+/* An array of 4 x 2 pairs of halves, 16 bytes a row; a kernel gets a texture of it, and then a surface. */
+static void arrays(void) {
+    const Flat flat = {4, 2, 0x10, 2}, none = {0, 2, 0x10, 2}, strange = {4, 2, 0xb0, 3};
+    const Solid solid = {4, 2, 3, 0x20, 1, 2};
+    const Description description = {{0}};
+    unsigned char in[32], out[32] = {0};
+    unsigned long long texture, surface;
+    Handle array, other;
+    Flat found;
+    Solid whole;
+    start();
+    for (int i = 0; i < 32; i++) in[i] = (unsigned char)i;
+    OK(cuArrayCreate_v2(&array, &flat));
+    GIVES(INVALID_VALUE, cuArrayCreate_v2(&other, &none));
+    GIVES(NOT_SUPPORTED, cuArrayCreate_v2(&other, &strange));
+    OK(cuArrayGetDescriptor_v2(&found, array));
+    HOLDS(found.width == 4 && found.height == 2 && found.format == 0x10 && found.channels == 2);
+    OK(cuArray3DCreate_v2(&other, &solid));
+    OK(cuArray3DGetDescriptor_v2(&whole, other));
+    HOLDS(whole.depth == 3 && whole.flags == 2);
+    OK(cuArrayDestroy(other));
+    GIVES(INVALID_HANDLE, cuArrayDestroy(other));
+    /* All of it in rows, then one row out, from its second element on. */
+    Rows rows = {.from = {.kind = 1, .host = in, .pitch = 16}, .to = {.kind = 3, .array = array}, .width = 16, .height = 2};
+    OK(cuMemcpy2D_v2(&rows));
+    Rows part = {.from = {.kind = 3, .array = array, .x = 4, .y = 1}, .to = {.kind = 1, .host = out, .pitch = 16}, .width = 12, .height = 1};
+    OK(cuMemcpy2D_v2(&part));
+    HOLDS(out[0] == 20 && out[11] == 31 && out[12] == 0);
+    part.from.x = 8;
+    GIVES(INVALID_VALUE, cuMemcpy2D_v2(&part));
+    OK(cuMemcpyHtoA_v2(array, 16, in, 4));
+    OK(cuMemcpyAtoH_v2(out, array, 15, 3));
+    HOLDS(out[0] == 15 && out[1] == 0 && out[2] == 1);
+    GIVES(INVALID_VALUE, cuMemcpyAtoH_v2(out, array, 30, 3));
+
+    Resource resource = {{0, (uint64_t)(uintptr_t)array}}, back;
+    OK(cuTexObjectCreate(&texture, &resource, &description, 0));
+    OK(cuTexObjectGetResourceDesc(&back, texture));
+    HOLDS(memcmp(&resource, &back, sizeof back) == 0);
+    Pointer p = allocate(64);
+    OK(launch(kernel("two"), 1, 32, (void *[]){&texture, &p}));
+    /* It was not written by a texture, so that all of it is known. */
+    OK(cuMemcpyAtoD_v2(p, array, 0, 32));
+    OK(launch(kernel("two"), 2, 32, (void *[]){&texture, &p}));
+    OK(cuSurfObjectCreate(&surface, &resource));
+    OK(launch(kernel("two"), 3, 32, (void *[]){&surface, &p}));
+    OK(cuMemcpyAtoH_v2(out, array, 0, 32));
+    OK(launch(kernel("two"), 4, 32, (void *[]){&surface, &p}));
+    OK(cuSurfObjectDestroy(surface));
+    GIVES(INVALID_VALUE, cuSurfObjectDestroy(surface));
+    OK(cuTexObjectDestroy(texture));
+    /* 64 bytes of single floats; then one more. */
+    Resource linear = {{2, p, 0x20 | 1ull << 32, 64}};
+    OK(cuTexObjectCreate(&texture, &linear, &description, 0));
+    linear.words[3] = 65;
+    GIVES(INVALID_VALUE, cuTexObjectCreate(&texture, &linear, &description, 0));
+    GIVES(INVALID_VALUE, cuSurfObjectCreate(&surface, &linear));
+    OK(cuArrayDestroy(array));
+    GIVES(INVALID_HANDLE, cuTexObjectCreate(&texture, &resource, &description, 0));
+}

@@ -394,7 +394,7 @@ static const struct {
     {"streams", streams}, {"hosts_memory", hosts_memory}, {"libraries", libraries}, {"rows", rows}, {"graphs", graphs},
     {"fat_binary", fat_binary}, {"full_disk", full_disk}, {"ending", ending},
     {"blas", blas}, {"batches", batches}, {"light", light}, {"numbers", numbers}, {"names", names},
-    {"tensors", tensors}, {"regions", regions},
+    {"tensors", tensors}, {"regions", regions}, {"arrays", arrays},
 };
 
 int main(int count, char **arguments) {
