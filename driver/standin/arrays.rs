@@ -57,7 +57,7 @@ impl Array {
 }
 
 /// A texture or a surface: what the program said of it, word for word.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug)]
 pub(crate) struct Object {
     /// Whether kernels can write by it.
     pub(crate) is_surface: bool,
@@ -75,7 +75,7 @@ pub(crate) struct Object {
 #[derive(Debug, Default)]
 pub(crate) struct Arrays {
     live: BTreeMap<u64, Array>,
-    objects: BTreeMap<u64, Object>,
+    objects: BTreeMap<u64, Box<Object>>,
 }
 
 impl Arrays {
@@ -98,16 +98,16 @@ impl Arrays {
     }
 
     /// Adds a texture or a surface.
-    pub(crate) fn add_object(&mut self, handle: u64, object: Object) {
+    pub(crate) fn add_object(&mut self, handle: u64, object: Box<Object>) {
         self.objects.insert(handle, object);
     }
 
     /// Returns a texture, or a surface.
-    pub(crate) fn object(&self, handle: u64, is_surface: bool) -> Result<Object, Refusal> {
+    pub(crate) fn object(&self, handle: u64, is_surface: bool) -> Result<&Object, Refusal> {
         let found = self.objects.get(&handle).filter(|own| own.is_surface == is_surface);
         let what = if is_surface { "surface" } else { "texture" };
         let wrong = || refuse(Status::InvalidValue, format!("the {what} is not live"));
-        found.copied().ok_or_else(wrong)
+        found.map(AsRef::as_ref).ok_or_else(wrong)
     }
 
     /// Forgets a texture or a surface.

@@ -62,7 +62,8 @@ fn create(
     let view = if view.is_null() { None } else { Some(view.read()?) };
     let base = check(&state, &resource)?;
     let fresh = state.handle();
-    state.arrays.add_object(fresh, Object { is_surface: false, resource, texture, view, base });
+    let object = Object { is_surface: false, resource, texture, view, base };
+    state.arrays.add_object(fresh, Box::new(object));
     to.give(fresh)
 }
 
@@ -74,7 +75,8 @@ fn create_surface(call: &Call, to: Out<u64>, resource: In<[u64; 18]>) -> Answer 
     };
     let fresh = state.handle();
     let (texture, view, base) = ([0; 13], None, Some(base));
-    state.arrays.add_object(fresh, Object { is_surface: true, resource, texture, view, base });
+    let object = Object { is_surface: true, resource, texture, view, base };
+    state.arrays.add_object(fresh, Box::new(object));
     to.give(fresh)
 }
 
