@@ -150,13 +150,19 @@ impl Record {
         name
     }
 
-    /// Notes a call that was refused.
-    pub(crate) fn invalid(&mut self, function: &str, refusal: &Refusal, after_read: bool) {
+    /// Notes a call that was refused; `error` is the name of its code.
+    pub(crate) fn invalid(
+        &mut self,
+        function: &str,
+        error: &str,
+        refusal: &Refusal,
+        after_read: bool,
+    ) {
         let Some(reason) = &refusal.reason else { return };
         let line = Json::object(|json| {
             json.text("record", "invalid");
             json.text("function", function);
-            json.text("error", refusal.status.name());
+            json.text("error", error);
             if let Some(kernel) = &refusal.kernel {
                 json.text("kernel", kernel);
             }

@@ -13,6 +13,7 @@ use crate::memory::Memory;
 use crate::modules::Modules;
 use crate::pools::Pools;
 use crate::record::Record;
+use crate::registry::Registry;
 use crate::streams::Streams;
 
 /// Everything.
@@ -34,6 +35,8 @@ pub(crate) struct State {
     pub(crate) pools: Pools,
     /// Modules and kernels.
     pub(crate) modules: Modules,
+    /// What compiled programs have registered.
+    pub(crate) registry: Registry,
     /// Texts that are being linked, by handle. Each ends with a NUL, and lives until its link is destroyed.
     pub(crate) links: BTreeMap<u64, Vec<u8>>,
     /// The record.
@@ -53,6 +56,7 @@ impl State {
             graphs: Graphs::default(),
             pools: Pools::default(),
             modules: Modules::default(),
+            registry: Registry::default(),
             links: BTreeMap::new(),
             record: Record::from_environment(device),
             handles: 0x1000,

@@ -5,6 +5,7 @@ use crate::foreign::{Host, In, Plain};
 use crate::graphs::Work;
 use crate::memory::Memory;
 use crate::order;
+use crate::state::State;
 use crate::status::{Answer, Refusal, Status, refuse};
 
 exports! {
@@ -37,33 +38,47 @@ fn within(call: &Call, to: u64, from: u64, count: usize) -> Answer {
     call.current()?.memory.copy(to, from, count as u64)
 }
 
-/// Either side might be of the host or of the device: where it is says which.
-fn unified(call: &Call, to: u64, from: u64, count: usize) -> Answer {
-    between(&mut call.current()?.memory, to, from, count as u64)
+/// Where one side of a copy is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Of the host.
+    Host,
+    /// Of the device, or of the host and known to the device.
+    Device,
+    /// Either: the address says which.
+    Unified,
 }
 
-fn between(memory: &mut Memory, to: u64, from: u64, count: u64) -> Answer {
-    match (memory.is_known(to), memory.is_known(from)) {
-        (true, true) => memory.copy(to, from, count),
-        (true, false) => memory.copy_in(to, Host::at(from), count),
-        (false, true) => memory.copy_out(Host::at(to), from, count),
-        (false, false) => Memory::copy_on_host(Host::at(to), Host::at(from), count),
-    }
+/// Copies, or keeps the copy for a graph if the stream is captured. Copies within the host are not kept.
+pub(crate) fn copy(
+    state: &mut State,
+    stream: u64,
+    to: (Place, u64),
+    from: (Place, u64),
+    count: u64,
+) -> Answer {
+    let memory = &state.memory;
+    let is_devices = |(place, address)| match place {
+        Place::Host => false,
+        Place::Device => true,
+        Place::Unified => memory.is_known(address),
+    };
+    let ((_, target), (_, source)) = (to, from);
+    let work = match (is_devices(to), is_devices(from)) {
+        (true, true) => Work::Within { to: target, from: source, count },
+        (true, false) => Work::In { to: target, from: Host::at(source), count },
+        (false, true) => Work::Out { to: Host::at(target), from: source, count },
+        (false, false) => return Memory::copy_on_host(Host::at(target), Host::at(source), count),
+    };
+    order::submit(state, stream, work)
+}
+
+fn unified(call: &Call, to: u64, from: u64, count: usize) -> Answer {
+    unified_in_order(call, to, from, count, 0)
 }
 
 fn peer(call: &Call, to: u64, _: u64, from: u64, _: u64, count: usize) -> Answer {
     within(call, to, from, count)
-}
-
-/// A stream that copies of rows can be given to: they are not kept for graphs.
-fn stream(call: &Call, stream: u64) -> Answer {
-    let state = call.current()?;
-    state.streams.stream(stream)?;
-    if state.graphs.capture_of(stream).is_some() {
-        let reason = "captures a copy of rows, which the recorder cannot";
-        return Err(refuse(Status::StreamCaptureUnsupported, reason));
-    }
-    Ok(())
 }
 
 fn in_in_order(call: &Call, to: u64, from: Host, count: usize, stream: u64) -> Answer {
@@ -80,14 +95,7 @@ fn within_in_order(call: &Call, to: u64, from: u64, count: usize, stream: u64) -
 
 fn unified_in_order(call: &Call, to: u64, from: u64, count: usize, stream: u64) -> Answer {
     let mut state = call.current()?;
-    let (memory, count) = (&state.memory, count as u64);
-    let work = match (memory.is_known(to), memory.is_known(from)) {
-        (true, true) => Work::Within { to, from, count },
-        (true, false) => Work::In { to, from: Host::at(from), count },
-        (false, true) => Work::Out { to: Host::at(to), from, count },
-        (false, false) => return Memory::copy_on_host(Host::at(to), Host::at(from), count),
-    };
-    order::submit(&mut state, stream, work)
+    copy(&mut state, stream, (Place::Unified, to), (Place::Unified, from), count as u64)
 }
 
 fn peer_in_order(
@@ -132,7 +140,7 @@ unsafe impl Plain for Rows {}
 /// One side of a copy of planes, as `CUDA_MEMCPY3D` has it twice.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-struct PlanesSide {
+pub(crate) struct PlanesSide {
     x: usize,
     y: usize,
     z: usize,
@@ -150,7 +158,7 @@ struct PlanesSide {
 /// `CUDA_MEMCPY3D`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-struct Planes {
+pub(crate) struct Planes {
     from: PlanesSide,
     to: PlanesSide,
     width: usize,
@@ -161,6 +169,52 @@ struct Planes {
 // SAFETY: integers alone, without padding.
 unsafe impl Plain for Planes {}
 
+/// Kinds of memory of a side (`CUmemorytype`).
+const HOST: u32 = 1;
+const DEVICE: u32 = 2;
+const ARRAY: u32 = 3;
+const UNIFIED: u32 = 4;
+
+impl PlanesSide {
+    /// Makes a side of plain memory: an address, x, y and z of the first byte, bytes of a row, rows of a plane.
+    pub(crate) fn new(
+        place: Place,
+        address: u64,
+        [x, y, z]: [usize; 3],
+        pitch: usize,
+        height: usize,
+    ) -> Self {
+        let kind = match place {
+            Place::Host => HOST,
+            Place::Device => DEVICE,
+            Place::Unified => UNIFIED,
+        };
+        let (host, device) = (address, address);
+        PlanesSide {
+            x,
+            y,
+            z,
+            level: 0,
+            kind,
+            unused: 0,
+            host,
+            device,
+            array: 0,
+            reserved: 0,
+            pitch,
+            height,
+        }
+    }
+}
+
+impl Planes {
+    /// Makes a copy of its sides and its extent.
+    pub(crate) fn new(to: PlanesSide, from: PlanesSide, extent: [usize; 3]) -> Self {
+        let [width, height, depth] = extent;
+        Planes { from, to, width, height, depth }
+    }
+}
+
 /// A side of a copy: where its first byte is, and how far rows and planes are apart.
 #[derive(Clone, Copy)]
 struct Side {
@@ -170,19 +224,12 @@ struct Side {
     plane: u64,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
-    Host,
-    Device,
-    Unified,
-}
-
 fn side(of: &PlanesSide, width: usize) -> Result<Side, Refusal> {
     let (kind, address) = match of.kind {
-        1 => (Place::Host, of.host),
-        2 => (Place::Device, of.device),
-        4 => (Place::Unified, of.device),
-        3 => {
+        HOST => (Place::Host, of.host),
+        DEVICE => (Place::Device, of.device),
+        UNIFIED => (Place::Unified, of.device),
+        ARRAY => {
             return Err(refuse(
                 Status::NotSupported,
                 "copies of arrays are not supported by the recorder",
@@ -209,25 +256,17 @@ fn side(of: &PlanesSide, width: usize) -> Result<Side, Refusal> {
     Ok(Side { kind, start: offset().ok_or(Status::InvalidValue)?, row, plane })
 }
 
-fn copy_planes(call: &Call, copy: &Planes) -> Answer {
+/// Copies row by row, or keeps the copies for a graph if the stream is captured.
+pub(crate) fn copy_planes(call: &Call, copy: &Planes, stream: u64) -> Answer {
     let (from, to) = (side(&copy.from, copy.width)?, side(&copy.to, copy.width)?);
     let width = copy.width as u64;
     let mut state = call.current()?;
-    let memory = &mut state.memory;
     for z in 0..copy.depth as u64 {
         for y in 0..copy.height as u64 {
             let at =
                 |side: Side| side.start.wrapping_add(y * side.row).wrapping_add(z * side.plane);
-            let (source, target) = (at(from), at(to));
-            match (to.kind, from.kind) {
-                (Place::Device, Place::Host) => memory.copy_in(target, Host::at(source), width),
-                (Place::Host, Place::Device) => memory.copy_out(Host::at(target), source, width),
-                (Place::Device, Place::Device) => memory.copy(target, source, width),
-                (Place::Host, Place::Host) => {
-                    Memory::copy_on_host(Host::at(target), Host::at(source), width)
-                }
-                _ => between(memory, target, source, width),
-            }?;
+            let (source, target) = ((from.kind, at(from)), (to.kind, at(to)));
+            self::copy(&mut state, stream, target, source, width)?;
         }
     }
     Ok(())
@@ -258,19 +297,17 @@ fn planes_of(rows: &Rows) -> Planes {
 }
 
 fn rows(call: &Call, copy: In<Rows>) -> Answer {
-    copy_planes(call, &planes_of(&copy.read()?))
+    rows_in_order(call, copy, 0)
 }
 
 fn rows_in_order(call: &Call, copy: In<Rows>, stream: u64) -> Answer {
-    self::stream(call, stream)?;
-    rows(call, copy)
+    copy_planes(call, &planes_of(&copy.read()?), stream)
 }
 
 fn planes(call: &Call, copy: In<Planes>) -> Answer {
-    copy_planes(call, &copy.read()?)
+    planes_in_order(call, copy, 0)
 }
 
 fn planes_in_order(call: &Call, copy: In<Planes>, stream: u64) -> Answer {
-    self::stream(call, stream)?;
-    planes(call, copy)
+    copy_planes(call, &copy.read()?, stream)
 }

@@ -23,14 +23,14 @@ exports! {
     cuGraphDestroy(graph: u64) since 10000 one => destroy;
 }
 
-fn begin(call: &Call, stream: u64, _mode: u32) -> Answer {
+pub(crate) fn begin(call: &Call, stream: u64, _mode: u32) -> Answer {
     let mut state = call.current()?;
     state.streams.stream(stream)?;
     let fresh = state.handle();
     state.graphs.begin(stream, fresh)
 }
 
-fn end(call: &Call, stream: u64, graph: Out<u64>) -> Answer {
+pub(crate) fn end(call: &Call, stream: u64, graph: Out<u64>) -> Answer {
     let mut state = call.current()?;
     state.streams.stream(stream)?;
     let fresh = state.handle();
@@ -38,13 +38,13 @@ fn end(call: &Call, stream: u64, graph: Out<u64>) -> Answer {
     graph.give(fresh)
 }
 
-fn is_capturing(call: &Call, stream: u64, status: Out<u32>) -> Answer {
+pub(crate) fn is_capturing(call: &Call, stream: u64, status: Out<u32>) -> Answer {
     let state = call.current()?;
     state.streams.stream(stream)?;
     status.give(u32::from(state.graphs.capture_of(stream).is_some()))
 }
 
-fn info(
+pub(crate) fn info(
     call: &Call,
     stream: u64,
     status: Out<u32>,
@@ -63,7 +63,7 @@ fn info(
 }
 
 #[allow(clippy::too_many_arguments, reason = "the driver's own parameters")]
-fn info_with_edges(
+pub(crate) fn info_with_edges(
     call: &Call,
     stream: u64,
     status: Out<u32>,
@@ -77,13 +77,13 @@ fn info_with_edges(
     info(call, stream, status, id, graph, nodes, count)
 }
 
-fn exchange_mode(call: &Call, mode: Out<u32>) -> Answer {
+pub(crate) fn exchange_mode(call: &Call, mode: Out<u32>) -> Answer {
     drop(call.ready()?);
     // The mode before: global.
     mode.give(0)
 }
 
-fn instantiate(call: &Call, executable: Out<u64>, graph: u64, _flags: u64) -> Answer {
+pub(crate) fn instantiate(call: &Call, executable: Out<u64>, graph: u64, _flags: u64) -> Answer {
     let mut state = call.current()?;
     let fresh = state.handle();
     state.graphs.instantiate(graph, fresh)?;
@@ -102,7 +102,7 @@ fn instantiate_with_log(
     instantiate(call, executable, graph, 0)
 }
 
-fn instantiate_with_parameters(
+pub(crate) fn instantiate_with_parameters(
     call: &Call,
     executable: Out<u64>,
     graph: u64,
@@ -112,18 +112,18 @@ fn instantiate_with_parameters(
 }
 
 /// Gives the number of nodes; nodes themselves have no handles here.
-fn nodes(call: &Call, graph: u64, _nodes: Host, count: Out<usize>) -> Answer {
+pub(crate) fn nodes(call: &Call, graph: u64, _nodes: Host, count: Out<usize>) -> Answer {
     let number = call.current()?.graphs.graph(graph)?.len();
     count.give(number)
 }
 
-fn upload(call: &Call, executable: u64, stream: u64) -> Answer {
+pub(crate) fn upload(call: &Call, executable: u64, stream: u64) -> Answer {
     let state = call.current()?;
     state.streams.stream(stream)?;
     state.graphs.graph(executable).map(|_| ())
 }
 
-fn launch(call: &Call, executable: u64, stream: u64) -> Answer {
+pub(crate) fn launch(call: &Call, executable: u64, stream: u64) -> Answer {
     let list = call.current()?.graphs.graph(executable)?.clone();
     for work in list {
         let mut state = call.current()?;
@@ -138,6 +138,6 @@ fn launch(call: &Call, executable: u64, stream: u64) -> Answer {
     Ok(())
 }
 
-fn destroy(call: &Call, graph: u64) -> Answer {
+pub(crate) fn destroy(call: &Call, graph: u64) -> Answer {
     call.current()?.graphs.destroy(graph)
 }

@@ -17,7 +17,7 @@ exports! {
 /// `CUlaunchConfig`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Launch {
+pub(crate) struct Launch {
     grid: [u32; 3],
     block: [u32; 3],
     shared: u32,
@@ -30,6 +30,20 @@ pub(super) struct Launch {
 
 // SAFETY: integers and an address, without padding of its own.
 unsafe impl Plain for Launch {}
+
+impl Launch {
+    /// Makes a launch of its parts.
+    pub(crate) fn new(
+        grid: [u32; 3],
+        block: [u32; 3],
+        shared: u32,
+        stream: u64,
+        attributes: Host,
+        count: u32,
+    ) -> Self {
+        Launch { grid, block, shared, unused: 0, stream, attributes, count, padding: 0 }
+    }
+}
 
 /// `CUlaunchAttribute`: a number, and 64 bytes whose meaning it decides.
 #[repr(C)]
@@ -47,7 +61,8 @@ unsafe impl Plain for Attribute {}
 const COOPERATIVE: u32 = 2;
 const CLUSTER: u32 = 4;
 
-fn launch(
+/// Launches a kernel.
+pub(crate) fn launch(
     call: &Call,
     kernel: u64,
     configuration: &Configuration,
@@ -105,7 +120,7 @@ fn launch_cooperative(
 }
 
 /// Reads a configuration with its attributes; gives the stream too.
-pub(super) fn configuration(launch: Launch) -> Result<(Configuration, u64), Refusal> {
+pub(crate) fn configuration(launch: Launch) -> Result<(Configuration, u64), Refusal> {
     let Launch { grid, block, shared, stream, attributes, count, .. } = launch;
     let mut configuration =
         Configuration { grid, block, cluster: None, shared, cooperative: false };
@@ -140,7 +155,7 @@ fn launch_with_attributes(
 }
 
 /// Everything before it in the stream is done, so that the function is called at once.
-fn host_function(call: &Call, stream: u64, function: HostFunction, data: Host) -> Answer {
+pub(crate) fn host_function(call: &Call, stream: u64, function: HostFunction, data: Host) -> Answer {
     let mut state = call.current()?;
     state.streams.stream(stream)?;
     let is_kept = state.graphs.keep(stream, Work::Call { function, data }).is_none();

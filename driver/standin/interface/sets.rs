@@ -21,7 +21,7 @@ exports! {
 }
 
 /// Sets `height` rows of `width` values, `pitch` bytes apart. Stream 0 is the default one.
-fn set(
+pub(crate) fn set(
     call: &Call,
     to: u64,
     pitch: usize,

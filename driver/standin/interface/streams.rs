@@ -24,11 +24,11 @@ exports! {
     cuStreamAttachMemAsync(stream: u64, address: u64, size: usize, flags: u32) since 6000 ptsz => attach;
 }
 
-fn create(call: &Call, stream: Out<u64>, flags: u32) -> Answer {
+pub(crate) fn create(call: &Call, stream: Out<u64>, flags: u32) -> Answer {
     create_with_priority(call, stream, flags, 0)
 }
 
-fn create_with_priority(call: &Call, stream: Out<u64>, flags: u32, priority: i32) -> Answer {
+pub(crate) fn create_with_priority(call: &Call, stream: Out<u64>, flags: u32, priority: i32) -> Answer {
     let (mut state, context) = call.context()?;
     if flags > 1 {
         return Err(refuse(
@@ -42,17 +42,17 @@ fn create_with_priority(call: &Call, stream: Out<u64>, flags: u32, priority: i32
     Ok(())
 }
 
-fn destroy(call: &Call, stream: u64) -> Answer {
+pub(crate) fn destroy(call: &Call, stream: u64) -> Answer {
     call.current()?.streams.destroy(stream)
 }
 
-fn wait(call: &Call, stream: u64) -> Answer {
+pub(crate) fn wait(call: &Call, stream: u64) -> Answer {
     let state = call.current()?;
     state.streams.stream(stream)?;
     order::refuse_capture(&state, stream)
 }
 
-fn wait_event(call: &Call, stream: u64, event: u64, _flags: u32) -> Answer {
+pub(crate) fn wait_event(call: &Call, stream: u64, event: u64, _flags: u32) -> Answer {
     let mut state = call.current()?;
     state.streams.stream(stream)?;
     state.streams.event(event)?;
@@ -60,17 +60,17 @@ fn wait_event(call: &Call, stream: u64, event: u64, _flags: u32) -> Answer {
     Ok(())
 }
 
-fn priority(call: &Call, stream: u64, priority: Out<i32>) -> Answer {
+pub(crate) fn priority(call: &Call, stream: u64, priority: Out<i32>) -> Answer {
     let own = call.current()?.streams.stream(stream)?;
     priority.give(own.priority)
 }
 
-fn flags(call: &Call, stream: u64, flags: Out<u32>) -> Answer {
+pub(crate) fn flags(call: &Call, stream: u64, flags: Out<u32>) -> Answer {
     let own = call.current()?.streams.stream(stream)?;
     flags.give(own.flags)
 }
 
-fn id(call: &Call, stream: u64, id: Out<u64>) -> Answer {
+pub(crate) fn id(call: &Call, stream: u64, id: Out<u64>) -> Answer {
     call.current()?.streams.stream(stream)?;
     id.give(stream)
 }
@@ -86,12 +86,12 @@ fn context_and_green(call: &Call, stream: u64, context: Out<u64>, green: Out<u64
     self::context(call, stream, context)
 }
 
-fn device(call: &Call, stream: u64, device: Out<i32>) -> Answer {
+pub(crate) fn device(call: &Call, stream: u64, device: Out<i32>) -> Answer {
     call.current()?.streams.stream(stream)?;
     device.give(0)
 }
 
-fn callback(call: &Call, stream: u64, callback: StreamCallback, data: Host, flags: u32) -> Answer {
+pub(crate) fn callback(call: &Call, stream: u64, callback: StreamCallback, data: Host, flags: u32) -> Answer {
     call.current()?.streams.stream(stream)?;
     if flags != 0 {
         return Err(refuse(Status::InvalidValue, "the flags are not 0"));
@@ -99,7 +99,7 @@ fn callback(call: &Call, stream: u64, callback: StreamCallback, data: Host, flag
     callback.call(stream, data)
 }
 
-fn attach(call: &Call, stream: u64, address: u64, _size: usize, _flags: u32) -> Answer {
+pub(crate) fn attach(call: &Call, stream: u64, address: u64, _size: usize, _flags: u32) -> Answer {
     let state = call.current()?;
     state.streams.stream(stream)?;
     state.memory.range(address, 1, "attaches").map(|_| ())

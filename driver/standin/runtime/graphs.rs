@@ -1,0 +1,44 @@
+//! Graphs that are made by capturing streams. Those that are made node by node are not supported.
+
+use crate::call::Call;
+use crate::foreign::{Host, Out};
+use crate::interface::graphs;
+use crate::runtime::generation::{self, Generation};
+use crate::status::Answer;
+
+runtime! {
+    cudaStreamBeginCapture(stream: u64, mode: u32) ptsz => graphs::begin;
+    cudaStreamEndCapture(stream: u64, graph: Out<u64>) ptsz => graphs::end;
+    cudaStreamIsCapturing(stream: u64, status: Out<u32>) ptsz => graphs::is_capturing;
+    cudaStreamGetCaptureInfo(stream: u64, status: Out<u32>, id: Out<u64>, graph: Out<u64>, nodes: Out<Host>, edges: Out<Host>, count: Out<usize>) ptsz => info;
+    cudaStreamGetCaptureInfo_v2(stream: u64, status: Out<u32>, id: Out<u64>, graph: Out<u64>, nodes: Out<Host>, count: Out<usize>) ptsz => graphs::info;
+    cudaStreamGetCaptureInfo_v3(stream: u64, status: Out<u32>, id: Out<u64>, graph: Out<u64>, nodes: Out<Host>, edges: Out<Host>, count: Out<usize>) ptsz => graphs::info_with_edges;
+    cudaThreadExchangeStreamCaptureMode(mode: Out<u32>) one => graphs::exchange_mode;
+    cudaGraphInstantiate(executable: Out<u64>, graph: u64, flags: u64) one => graphs::instantiate;
+    cudaGraphInstantiateWithFlags(executable: Out<u64>, graph: u64, flags: u64) one => graphs::instantiate;
+    cudaGraphInstantiateWithParams(executable: Out<u64>, graph: u64, parameters: Host) ptsz => graphs::instantiate_with_parameters;
+    cudaGraphGetNodes(graph: u64, nodes: Host, count: Out<usize>) one => graphs::nodes;
+    cudaGraphUpload(executable: u64, stream: u64) ptsz => graphs::upload;
+    cudaGraphLaunch(executable: u64, stream: u64) ptsz => graphs::launch;
+    cudaGraphExecDestroy(executable: u64) one => graphs::destroy;
+    cudaGraphDestroy(graph: u64) one => graphs::destroy;
+}
+
+/// Before CUDA 13, under this name there is nothing behind the number of the capture.
+#[allow(clippy::too_many_arguments, reason = "the library's own parameters")]
+fn info(
+    call: &Call,
+    stream: u64,
+    status: Out<u32>,
+    id: Out<u64>,
+    graph: Out<u64>,
+    nodes: Out<Host>,
+    edges: Out<Host>,
+    count: Out<usize>,
+) -> Answer {
+    if generation::current() == Generation::Thirteen {
+        return graphs::info_with_edges(call, stream, status, id, graph, nodes, edges, count);
+    }
+    let none = Host::at(0);
+    graphs::info(call, stream, status, id, none.result(), none.result(), none.result())
+}
