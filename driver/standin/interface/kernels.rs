@@ -33,7 +33,7 @@ fn number(value: impl TryInto<i32>) -> i32 {
 /// Returns an attribute of a kernel (`CUfunction_attribute`).
 pub(crate) fn attribute(state: &Locked, kernel: u64, attribute: i32) -> Result<i32, Refusal> {
     let own = state.modules.kernel(kernel)?;
-    let version = state.modules.module(own.module).map_or(0, |module| number(module.version()));
+    let target = state.modules.module(own.module).map_or(0, |module| number(module.target()));
     let signature = own.signature.as_deref();
     let shared = signature.map_or(0, |signature| signature.shared);
     let set = own.attributes.get(&attribute).copied();
@@ -47,7 +47,7 @@ pub(crate) fn attribute(state: &Locked, kernel: u64, attribute: i32) -> Result<i
         }
         1 => number(shared),
         4 => REGISTERS,
-        5 => version,
+        5 => target,
         6 => number(state.device.capability.0 * 10 + state.device.capability.1),
         DYNAMIC_SHARED => set.unwrap_or(number(device::SHARED.saturating_sub(shared))),
         9 => set.unwrap_or(-1),

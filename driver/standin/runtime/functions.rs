@@ -44,6 +44,9 @@ macro_rules! runtime_function {
 /// Answers a call of the runtime library. The first one initialises the driver; each gives a thread without a context the primary
 /// one. What a call is refused with is what the thread's last error is then.
 pub(super) fn answer(function: &'static str, body: &dyn Fn(&Call) -> Answer) -> i32 {
+    // The record is for people, who write `<<<...>>>` and know one name for it.
+    let is_launch = function.starts_with("__cudaLaunchKernel");
+    let function = if is_launch { "cudaLaunchKernel" } else { function };
     let status = call::attempt(function, Status::runtime_name, &|call| {
         prepare()?;
         body(call)
