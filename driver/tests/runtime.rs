@@ -85,7 +85,7 @@ fn each_thread_has_a_last_error() {
 
 #[test]
 fn variables_are_found_by_those_of_the_host() {
-    // Nothing is known of zeros that the module has: they are there all the same. 4, then 1, 2, 3; the managed variable is 6.
+    // The first copy gives the last three words 1, 2 and 3, the second one the first word 4; the host sets the managed variable to 6.
     let table = "04000000010000000200000003000000\n";
     record("symbols").assert_lines(
         &[("table", table), ("count", "06000000\n")],

@@ -93,7 +93,12 @@ pub(crate) fn free(call: &Call, address: u64) -> Answer {
     state.memory.free(address, &[Kind::Device, Kind::Managed])
 }
 
-pub(crate) fn allocate_in_order(call: &Call, address: Out<u64>, size: usize, stream: u64) -> Answer {
+pub(crate) fn allocate_in_order(
+    call: &Call,
+    address: Out<u64>,
+    size: usize,
+    stream: u64,
+) -> Answer {
     call.current()?.streams.stream(stream)?;
     // An allocation of no bytes is a null pointer here.
     if size == 0 {
@@ -127,7 +132,12 @@ fn allocate_host(call: &Call, address: Out<u64>, size: usize) -> Answer {
     give(call, address, size, Kind::Pinned, 0)
 }
 
-pub(crate) fn allocate_host_with_flags(call: &Call, address: Out<u64>, size: usize, flags: u32) -> Answer {
+pub(crate) fn allocate_host_with_flags(
+    call: &Call,
+    address: Out<u64>,
+    size: usize,
+    flags: u32,
+) -> Answer {
     if flags > 7 {
         return Err(refuse(Status::InvalidValue, format!("unknown flags {flags}")));
     }
@@ -145,10 +155,7 @@ pub(crate) fn register(call: &Call, address: Host, size: usize, flags: u32) -> A
 pub(crate) fn unregister(call: &Call, address: u64) -> Answer {
     let mut state = call.current()?;
     let done = state.memory.free(address, &[Kind::Registered]);
-    done.map_err(|refusal| Refusal {
-        status: Status::HostMemoryNotRegistered,
-        ..refusal
-    })
+    done.map_err(|refusal| Refusal { status: Status::HostMemoryNotRegistered, ..refusal })
 }
 
 pub(crate) fn device_pointer(call: &Call, device: Out<u64>, host: u64, flags: u32) -> Answer {
@@ -183,7 +190,13 @@ fn advise_location(call: &Call, address: u64, size: usize, _advice: i32, _locati
     hint(call, address, size)
 }
 
-pub(crate) fn prefetch(call: &Call, address: u64, size: usize, _device: i32, stream: u64) -> Answer {
+pub(crate) fn prefetch(
+    call: &Call,
+    address: u64,
+    size: usize,
+    _device: i32,
+    stream: u64,
+) -> Answer {
     call.current()?.streams.stream(stream)?;
     hint(call, address, size)
 }

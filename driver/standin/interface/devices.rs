@@ -116,7 +116,13 @@ pub(crate) fn can_access(call: &Call, can: Out<i32>, device: i32, peer: i32) -> 
     can.give(0)
 }
 
-pub(crate) fn peer_attribute(call: &Call, _value: Out<i32>, _attribute: i32, from: i32, to: i32) -> Answer {
+pub(crate) fn peer_attribute(
+    call: &Call,
+    _value: Out<i32>,
+    _attribute: i32,
+    from: i32,
+    to: i32,
+) -> Answer {
     self::device(call, from)?;
     self::device(call, to)?;
     Err(refuse(Status::InvalidDevice, "asks how a device reaches itself"))

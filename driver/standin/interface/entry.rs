@@ -65,7 +65,13 @@ fn look_up(call: &Call, name: Text, version: i32, flags: u64) -> Result<Found, R
 }
 
 /// Before CUDA 12, a function that is not found is an error.
-pub(crate) fn first_version(call: &Call, name: Text, function: Out<Host>, version: i32, flags: u64) -> Answer {
+pub(crate) fn first_version(
+    call: &Call,
+    name: Text,
+    function: Out<Host>,
+    version: i32,
+    flags: u64,
+) -> Answer {
     match look_up(call, name, version, flags)? {
         Found::Function(address) => function.give(Host::function(address.0)),
         Found::NoSymbol | Found::TooOld => {

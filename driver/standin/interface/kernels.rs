@@ -109,7 +109,13 @@ fn get_attribute_on(
     get_attribute(call, value, attribute, kernel)
 }
 
-pub(crate) fn set_attribute_on(call: &Call, attribute: i32, value: i32, kernel: u64, device: i32) -> Answer {
+pub(crate) fn set_attribute_on(
+    call: &Call,
+    attribute: i32,
+    value: i32,
+    kernel: u64,
+    device: i32,
+) -> Answer {
     super::devices::device(call, device)?;
     set_attribute(call, kernel, attribute, value)
 }

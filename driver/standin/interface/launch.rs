@@ -155,7 +155,12 @@ fn launch_with_attributes(
 }
 
 /// Everything before it in the stream is done, so that the function is called at once.
-pub(crate) fn host_function(call: &Call, stream: u64, function: HostFunction, data: Host) -> Answer {
+pub(crate) fn host_function(
+    call: &Call,
+    stream: u64,
+    function: HostFunction,
+    data: Host,
+) -> Answer {
     let mut state = call.current()?;
     state.streams.stream(stream)?;
     let is_kept = state.graphs.keep(stream, Work::Call { function, data }).is_none();

@@ -51,7 +51,13 @@ fn number(value: impl TryInto<i32>) -> i32 {
     value.try_into().unwrap_or(i32::MAX)
 }
 
-pub(crate) fn active_blocks(call: &Call, count: Out<i32>, kernel: u64, block: i32, shared: usize) -> Answer {
+pub(crate) fn active_blocks(
+    call: &Call,
+    count: Out<i32>,
+    kernel: u64,
+    block: i32,
+    shared: usize,
+) -> Answer {
     let (device, kernel) = self::kernel(call, kernel)?;
     count.give(number(resident(device, &kernel, threads(block)?, shared)))
 }
@@ -128,12 +134,7 @@ fn cluster_size(call: &Call, size: Out<i32>, kernel: u64, launch: In<Launch>) ->
 }
 
 /// Gives the blocks of the largest cluster of a launch.
-pub(crate) fn largest_cluster(
-    call: &Call,
-    size: Out<i32>,
-    kernel: u64,
-    _launch: Launch,
-) -> Answer {
+pub(crate) fn largest_cluster(call: &Call, size: Out<i32>, kernel: u64, _launch: Launch) -> Answer {
     let (device, kernel) = self::kernel(call, kernel)?;
     let is_large = kernel.attributes.get(&limits::LARGE_CLUSTERS).is_some_and(|value| *value != 0);
     size.give(match (device.has_clusters(), is_large) {
@@ -148,12 +149,7 @@ fn active_clusters(call: &Call, count: Out<i32>, kernel: u64, launch: In<Launch>
 }
 
 /// Gives the number of clusters that run at once.
-pub(crate) fn count_clusters(
-    call: &Call,
-    count: Out<i32>,
-    kernel: u64,
-    launch: Launch,
-) -> Answer {
+pub(crate) fn count_clusters(call: &Call, count: Out<i32>, kernel: u64, launch: Launch) -> Answer {
     let (device, kernel) = self::kernel(call, kernel)?;
     let (configuration, _) = launch::configuration(launch)?;
     let threads = configuration.block.into_iter().fold(1, u32::saturating_mul);

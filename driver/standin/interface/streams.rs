@@ -28,7 +28,12 @@ pub(crate) fn create(call: &Call, stream: Out<u64>, flags: u32) -> Answer {
     create_with_priority(call, stream, flags, 0)
 }
 
-pub(crate) fn create_with_priority(call: &Call, stream: Out<u64>, flags: u32, priority: i32) -> Answer {
+pub(crate) fn create_with_priority(
+    call: &Call,
+    stream: Out<u64>,
+    flags: u32,
+    priority: i32,
+) -> Answer {
     let (mut state, context) = call.context()?;
     if flags > 1 {
         return Err(refuse(
@@ -91,7 +96,13 @@ pub(crate) fn device(call: &Call, stream: u64, device: Out<i32>) -> Answer {
     device.give(0)
 }
 
-pub(crate) fn callback(call: &Call, stream: u64, callback: StreamCallback, data: Host, flags: u32) -> Answer {
+pub(crate) fn callback(
+    call: &Call,
+    stream: u64,
+    callback: StreamCallback,
+    data: Host,
+    flags: u32,
+) -> Answer {
     call.current()?.streams.stream(stream)?;
     if flags != 0 {
         return Err(refuse(Status::InvalidValue, "the flags are not 0"));

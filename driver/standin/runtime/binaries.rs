@@ -58,7 +58,8 @@ pub(super) fn variable(state: &mut State, variable: Host) -> Result<(u64, u64), 
 /// Returns base and size of a variable of one of these modules.
 fn named(state: &mut State, handles: &[u64], name: &str) -> Result<(u64, u64), Refusal> {
     let State { modules, memory, .. } = state;
-    let mut found = Err(refuse(Status::InvalidSymbol, format!("no module has the variable {name}")));
+    let mut found =
+        Err(refuse(Status::InvalidSymbol, format!("no module has the variable {name}")));
     for handle in handles {
         let is_opaque = modules.module(*handle).is_ok_and(|module| module.opaque.is_some());
         match modules.variable(*handle, name, memory) {

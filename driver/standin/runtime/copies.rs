@@ -31,26 +31,12 @@ fn copy(call: &Call, to: u64, from: u64, count: usize, kind: u32) -> Answer {
     copy_in_order(call, to, from, count, kind, 0)
 }
 
-fn copy_in_order(
-    call: &Call,
-    to: u64,
-    from: u64,
-    count: usize,
-    kind: u32,
-    stream: u64,
-) -> Answer {
+fn copy_in_order(call: &Call, to: u64, from: u64, count: usize, kind: u32, stream: u64) -> Answer {
     let (target, source) = places(kind)?;
     copies::copy(&mut *call.current()?, stream, (target, to), (source, from), count as u64)
 }
 
-fn peer(
-    call: &Call,
-    to: u64,
-    to_device: i32,
-    from: u64,
-    from_device: i32,
-    count: usize,
-) -> Answer {
+fn peer(call: &Call, to: u64, to_device: i32, from: u64, from_device: i32, count: usize) -> Answer {
     peer_in_order(call, to, to_device, from, from_device, count, 0)
 }
 

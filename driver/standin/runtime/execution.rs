@@ -46,7 +46,14 @@ impl LaunchConfiguration {
     /// Returns the same as the driver's structure.
     pub(super) fn launch(self) -> launch::Launch {
         let (grid, block) = (self.grid.all(), self.block.all());
-        launch::Launch::new(grid, block, bytes(self.shared), self.stream, self.attributes, self.count)
+        launch::Launch::new(
+            grid,
+            block,
+            bytes(self.shared),
+            self.stream,
+            self.attributes,
+            self.count,
+        )
     }
 }
 

@@ -1,7 +1,7 @@
 //! Libraries: modules that programs load themselves.
 
-use crate::interface::{kernels, libraries, modules};
 use crate::foreign::{Host, In, Out, Text};
+use crate::interface::{kernels, libraries, modules};
 
 runtime! {
     cudaLibraryLoadData(library: Out<u64>, image: Host, options: In<u32>, values: In<Host>, count: u32, own: Host, own_values: Host, own_count: u32) one => libraries::load;

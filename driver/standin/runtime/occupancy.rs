@@ -15,7 +15,13 @@ runtime! {
     cudaOccupancyMaxActiveClusters(count: Out<i32>, function: Host, launch: In<LaunchConfiguration>) one => active_clusters;
 }
 
-fn active_blocks(call: &Call, count: Out<i32>, function: Host, block: i32, shared: usize) -> Answer {
+fn active_blocks(
+    call: &Call,
+    count: Out<i32>,
+    function: Host,
+    block: i32,
+    shared: usize,
+) -> Answer {
     occupancy::active_blocks(call, count, find(call, function)?, block, shared)
 }
 

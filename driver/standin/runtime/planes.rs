@@ -103,6 +103,7 @@ fn check_pitch(pitch: usize, width: usize, rows: usize) -> Answer {
     Ok(())
 }
 
+#[allow(clippy::too_many_arguments, reason = "the library's own parameters")]
 fn copy_rows(
     call: &Call,
     to: u64,
@@ -156,14 +157,7 @@ fn copy_planes_in_order(call: &Call, copy: In<PlanesCopy>, stream: u64) -> Answe
     copies::copy_planes(call, &Planes::new(side(to, target)?, side(from, source)?, planes), stream)
 }
 
-fn set_rows(
-    call: &Call,
-    to: u64,
-    pitch: usize,
-    value: i32,
-    width: usize,
-    height: usize,
-) -> Answer {
+fn set_rows(call: &Call, to: u64, pitch: usize, value: i32, width: usize, height: usize) -> Answer {
     set_rows_in_order(call, to, pitch, value, width, height, 0)
 }
 

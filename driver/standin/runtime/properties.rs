@@ -194,9 +194,10 @@ mod tests {
                     continue;
                 }
                 assert_eq!(at % field.width, 0, "{at} is aligned");
-                for byte in at..at + field.width * field.attributes.len() {
-                    assert!(!taken[byte], "{layout:?} has two fields at {byte}");
-                    taken[byte] = true;
+                let bytes = at..at + field.width * field.attributes.len();
+                for is_taken in &mut taken[bytes] {
+                    assert!(!*is_taken, "{layout:?} has two fields at {at}");
+                    *is_taken = true;
                 }
             }
         }

@@ -86,7 +86,6 @@ __attribute__((constructor)) static void register_all(void) {
     register_function(scale, "scale");
     register_function(none, "none");
     __cudaRegisterVar(binary, table, "table", "table", 0, 16, 1, 0);
-    __cudaRegisterManagedVar(binary, &count, "count", "count", 0, 4, 0, 0);
     __cudaRegisterFatBinaryEnd(binary);
     atexit(unregister);
 }
@@ -186,6 +185,8 @@ static void symbols(void) {
     int values[4] = {1, 2, 3, 4}, back = 0;
     char *at;
     size_t size;
+    /* Before the first use of its module, as always. */
+    __cudaRegisterManagedVar(binary, &count, "count", "count", 0, 4, 0, 0);
     OK(cudaMemcpyToSymbol(table, values, 12, 4, IN));
     OK(cudaMemcpyFromSymbol(&back, table, 4, 8, OUT));
     HOLDS(back == 2);

@@ -79,7 +79,8 @@ fn runtime_to_link(root: &Path, major: u32) -> PathBuf {
     });
     let bodies: Vec<String> = functions.map(|name| format!("void {name}(void) {{}}\n")).collect();
     assert!(bodies.len() > 50, "the functions of the header are found");
-    let name = if major == 11 { "libcudart.so.11.0".to_owned() } else { format!("libcudart.so.{major}") };
+    let name =
+        if major == 11 { "libcudart.so.11.0".to_owned() } else { format!("libcudart.so.{major}") };
     let (source, versions) = (folder.join("empty.c"), folder.join("versions"));
     fs::write(&source, bodies.concat()).expect("the folder can be written");
     fs::write(&versions, format!("{name} {{ global: *; }};")).expect("the folder can be written");
