@@ -2,11 +2,17 @@
 //! captured, which is one of those that the graph allows.
 
 use std::collections::BTreeMap;
+use std::mem;
 
 use crate::foreign::{Host, HostFunction};
 use crate::limits::Configuration;
 use crate::modules::Kernel;
 use crate::status::{Refusal, Status, refuse};
+
+/// Whether a graph could be updated.
+pub(crate) const UPDATED: u32 = 0;
+const TOPOLOGY_CHANGED: u32 = 2;
+const TYPE_CHANGED: u32 = 3;
 
 /// Work that a stream is given.
 #[derive(Debug, Clone)]
@@ -119,6 +125,22 @@ impl Graphs {
         let work = self.graph(graph)?.clone();
         self.live.insert(fresh, work);
         Ok(())
+    }
+
+    /// Replaces the work of an executable graph by that of a graph with the same kinds of work; otherwise returns the number that says why it
+    /// cannot be (`CUgraphExecUpdateResult`).
+    pub(crate) fn update(&mut self, executable: u64, graph: u64) -> Result<u32, Refusal> {
+        let (old, new) = (self.graph(executable)?, self.graph(graph)?);
+        if old.len() != new.len() {
+            return Ok(TOPOLOGY_CHANGED);
+        }
+        let mut pairs = old.iter().zip(new);
+        if pairs.any(|(old, new)| mem::discriminant(old) != mem::discriminant(new)) {
+            return Ok(TYPE_CHANGED);
+        }
+        let new = new.clone();
+        self.live.insert(executable, new);
+        Ok(UPDATED)
     }
 
     /// Ends a graph.

@@ -113,6 +113,7 @@ statuses! {
     StreamCaptureInvalidated = 901 "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED" "cudaErrorStreamCaptureInvalidated" "operation failed due to a previous error during capture";
     StreamCaptureUnmatched = 903 "CUDA_ERROR_STREAM_CAPTURE_UNMATCHED" "cudaErrorStreamCaptureUnmatched" "capture was not initiated in this stream";
     Timeout = 909 "CUDA_ERROR_TIMEOUT" "cudaErrorTimeout" "wait operation timed out";
+    GraphExecUpdateFailure = 910 "CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE" "cudaErrorGraphExecUpdateFailure" "the graph cannot be updated";
     InvalidClusterSize = 912 "CUDA_ERROR_INVALID_CLUSTER_SIZE" "cudaErrorInvalidClusterSize" "cluster misconfiguration";
     FunctionNotLoaded = 913 "CUDA_ERROR_FUNCTION_NOT_LOADED" "cudaErrorFunctionNotLoaded" "function not loaded";
     Unknown = 999 "CUDA_ERROR_UNKNOWN" "cudaErrorUnknown" "unknown error";

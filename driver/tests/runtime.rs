@@ -139,6 +139,16 @@ fn graphs_keep_copies_of_rows() {
     assert_eq!(launches[0]["allocations"][0]["contents"], name_of(b"0102070706070707\n"));
 }
 
+#[test]
+fn graphs_are_updated() {
+    let recorded = record("updates");
+    let grids: Vec<_> =
+        of_kind(&recorded, "launch").iter().map(|line| line["grid"][0].clone()).collect();
+    // The third graph is another one: the second is launched again.
+    assert_eq!(grids, [1, 2]);
+    assert_eq!(of_kind(&recorded, "invalid").len(), 0);
+}
+
 /// As `sm_86`, with 84 multiprocessors.
 fn smaller(command: &mut Command) {
     command.env("WEFT_RECORD_DEVICE", "sm_86,84");

@@ -2,9 +2,9 @@
 
 use crate::call::Call;
 use crate::foreign::{Host, Out};
-use crate::graphs::Work;
+use crate::graphs::{UPDATED, Work};
 use crate::order;
-use crate::status::Answer;
+use crate::status::{Answer, Status};
 
 exports! {
     cuStreamBeginCapture_v2(stream: u64, mode: u32) since 10010 ptsz => begin;
@@ -19,6 +19,8 @@ exports! {
     cuGraphGetNodes(graph: u64, nodes: Host, count: Out<usize>) since 10000 one => nodes;
     cuGraphUpload(executable: u64, stream: u64) since 11010 ptsz => upload;
     cuGraphLaunch(executable: u64, stream: u64) since 10000 ptsz => launch;
+    cuGraphExecUpdate(executable: u64, graph: u64, node: Out<u64>, result: Out<u32>) since 10020 one => update_with_node;
+    cuGraphExecUpdate_v2(executable: u64, graph: u64, result: Out<u32>) since 12000 one => update;
     cuGraphExecDestroy(executable: u64) since 10000 one => destroy;
     cuGraphDestroy(graph: u64) since 10000 one => destroy;
 }
@@ -136,6 +138,26 @@ pub(crate) fn launch(call: &Call, executable: u64, stream: u64) -> Answer {
         }
     }
     Ok(())
+}
+
+/// Gives a number that says whether the graph could be updated. In the structure of later versions it comes first, and the nodes behind it are
+/// for what went wrong; nodes have no handles here.
+pub(crate) fn update(call: &Call, executable: u64, graph: u64, result: Out<u32>) -> Answer {
+    let number = call.current()?.graphs.update(executable, graph)?;
+    result.give_if_wanted(number);
+    // Programs make the graph anew then: it is no mistake.
+    if number == UPDATED { Ok(()) } else { Err(Status::GraphExecUpdateFailure.into()) }
+}
+
+pub(crate) fn update_with_node(
+    call: &Call,
+    executable: u64,
+    graph: u64,
+    node: Out<u64>,
+    result: Out<u32>,
+) -> Answer {
+    node.give_if_wanted(0);
+    update(call, executable, graph, result)
 }
 
 pub(crate) fn destroy(call: &Call, graph: u64) -> Answer {

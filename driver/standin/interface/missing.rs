@@ -145,8 +145,6 @@ missing! {
     cuGraphExecMemcpyNodeSetParams since 10020 one;
     cuGraphExecMemsetNodeSetParams since 10020 one;
     cuGraphExecNodeSetParams since 12020 one;
-    cuGraphExecUpdate since 10020 one;
-    cuGraphExecUpdate_v2 since 12000 one;
     cuGraphExternalSemaphoresSignalNodeGetParams since 11020 one;
     cuGraphExternalSemaphoresSignalNodeSetParams since 11020 one;
     cuGraphExternalSemaphoresWaitNodeGetParams since 11020 one;

@@ -20,6 +20,7 @@ runtime! {
     cudaGraphGetNodes(graph: u64, nodes: Host, count: Out<usize>) one => graphs::nodes;
     cudaGraphUpload(executable: u64, stream: u64) ptsz => graphs::upload;
     cudaGraphLaunch(executable: u64, stream: u64) ptsz => graphs::launch;
+    cudaGraphExecUpdate(executable: u64, graph: u64, result: Host, old_result: Out<u32>) one => update;
     cudaGraphExecDestroy(executable: u64) one => graphs::destroy;
     cudaGraphDestroy(graph: u64) one => graphs::destroy;
 }
@@ -41,4 +42,12 @@ fn info(
     }
     let none = Host::at(0);
     graphs::info(call, stream, status, id, none.result(), none.result(), none.result())
+}
+
+/// CUDA 11 gives a node and the result in two places.
+fn update(call: &Call, executable: u64, graph: u64, result: Host, old_result: Out<u32>) -> Answer {
+    if generation::current() == Generation::Eleven {
+        return graphs::update_with_node(call, executable, graph, result.result(), old_result);
+    }
+    graphs::update(call, executable, graph, result.result())
 }

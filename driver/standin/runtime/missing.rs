@@ -150,7 +150,6 @@ missing! {
     cudaGraphExecMemcpyNodeSetParamsToSymbol one;
     cudaGraphExecMemsetNodeSetParams one;
     cudaGraphExecNodeSetParams one;
-    cudaGraphExecUpdate one;
     cudaGraphExternalSemaphoresSignalNodeGetParams one;
     cudaGraphExternalSemaphoresSignalNodeSetParams one;
     cudaGraphExternalSemaphoresWaitNodeGetParams one;

@@ -283,6 +283,23 @@ static void memory(void) {
 
 static void called(void *count) { ++*(int *)count; }
 
+/* A graph that gets other arguments, and one that is another graph. */
+static void updates(void) {
+    uint64_t result[3];
+    Handle stream, graph, executable;
+    OK(cudaStreamCreate(&stream));
+    for (unsigned n = 1; n <= 3; n++) {
+        OK(cudaStreamBeginCapture(stream, 0));
+        OK(cudaLaunchKernel((const void *)none, line(n), line(32), 0, 0, stream));
+        if (n == 3) OK(cudaLaunchKernel((const void *)none, line(n), line(32), 0, 0, stream));
+        OK(cudaStreamEndCapture(stream, &graph));
+        if (n == 1) OK(cudaGraphInstantiate(&executable, graph, 0));
+        GIVES(n == 3 ? 910 : 0, cudaGraphExecUpdate(executable, graph, result));
+        HOLDS(*(uint32_t *)result == (n == 3 ? 2 : 0));
+        OK(cudaGraphLaunch(executable, stream));
+    }
+}
+
 /* A graph with copies of rows in it. */
 static void graphs(void) {
     char bytes[10] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, *to;
@@ -356,7 +373,7 @@ static const struct {
     void (*body)(void);
 } SCENARIOS[] = {
     {"launches", launches}, {"refused", refused}, {"last_errors", last_errors}, {"symbols", symbols}, {"linked", linked},
-    {"machine_code", machine_code}, {"unused", unused}, {"memory", memory}, {"graphs", graphs}, {"resets", resets},
+    {"machine_code", machine_code}, {"unused", unused}, {"memory", memory}, {"graphs", graphs}, {"updates", updates}, {"resets", resets},
 };
 
 int main(int count, char **arguments) {

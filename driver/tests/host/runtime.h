@@ -116,6 +116,7 @@ Result cudaStreamSynchronize(Handle);
 Result cudaStreamBeginCapture(Handle, int);
 Result cudaStreamEndCapture(Handle, Handle *);
 Result cudaGraphInstantiate(Handle *, Handle, unsigned long long);
+Result cudaGraphExecUpdate(Handle, Handle, void *);
 Result cudaGraphLaunch(Handle, Handle);
 Result cudaEventCreate(Handle *);
 Result cudaEventRecord(Handle, Handle);
