@@ -13,7 +13,7 @@
 //! | what programs hand in | `scanner`, `signature`, `lz4`, `zstd/`, `fatbin` |
 //! | the state of the device | `device`, `pages`, `allocation`, `memory`, `contexts`, `streams`, `pools` |
 //! | the record | `record`, `contents` |
-//! | modules, limits of launches, graphs | `modules`, `registry`, `limits`, `graphs` |
+//! | modules, limits of launches, graphs | `modules`, `registry`, `limits`, `work`, `graph`, `graphs` |
 //! | the one locked state | `state`, `call`, `exports` |
 //! | launches, and other work of streams | `arguments`, `launches`, `order` |
 //! | the driver interface | `interface/` (a file a chapter of the manual) |
@@ -39,6 +39,7 @@ mod contexts;
 mod device;
 mod fatbin;
 mod foreign;
+mod graph;
 mod graphs;
 mod hash;
 mod interface;
@@ -59,4 +60,5 @@ mod scanner;
 mod signature;
 mod state;
 mod streams;
+mod work;
 mod zstd;

@@ -149,6 +149,23 @@ fn graphs_are_updated() {
     assert_eq!(of_kind(&recorded, "invalid").len(), 0);
 }
 
+#[test]
+fn graphs_are_made_node_by_node() {
+    let recorded = record("nodes");
+    let launches = of_kind(&recorded, "launch");
+    // The second launch has another grid. Both find the words 7 and 1.
+    let known = name_of(b"0700000001000000\n");
+    assert_eq!(launches.len(), 2);
+    for (launch, grid) in launches.iter().zip([1, 2]) {
+        assert_eq!(launch["grid"][0], grid);
+        assert_eq!(launch["allocations"][0]["contents"], known);
+    }
+    let calls = of_kind(&recorded, "invalid");
+    let reasons: Vec<_> = calls.iter().map(|call| call["reason"].clone()).collect();
+    let expected = ["the block is 4096 in x, of at most 1024", "the node is not in the graph"];
+    assert_eq!(reasons, expected);
+}
+
 /// As `sm_86`, with 84 multiprocessors.
 fn smaller(command: &mut Command) {
     command.env("WEFT_RECORD_DEVICE", "sm_86,84");

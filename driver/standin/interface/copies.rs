@@ -2,11 +2,11 @@
 
 use crate::call::Call;
 use crate::foreign::{Host, In, Plain};
-use crate::graphs::Work;
 use crate::memory::Memory;
 use crate::order;
 use crate::state::State;
 use crate::status::{Answer, Refusal, Status, refuse};
+use crate::work::Work;
 
 exports! {
     cuMemcpyHtoD_v2(to: u64, from: Host, count: usize) since 3020 ptds => in_;
@@ -49,7 +49,23 @@ pub(crate) enum Place {
     Unified,
 }
 
-/// Copies, or keeps the copy for a graph if the stream is captured. Copies within the host are not kept.
+/// Returns a copy as work.
+pub(crate) fn work(memory: &Memory, to: (Place, u64), from: (Place, u64), count: u64) -> Work {
+    let is_devices = |(place, address)| match place {
+        Place::Host => false,
+        Place::Device => true,
+        Place::Unified => memory.is_known(address),
+    };
+    let ((_, target), (_, source)) = (to, from);
+    match (is_devices(to), is_devices(from)) {
+        (true, true) => Work::Within { to: target, from: source, count },
+        (true, false) => Work::In { to: target, from: Host::at(source), count },
+        (false, true) => Work::Out { to: Host::at(target), from: source, count },
+        (false, false) => Work::OnHost { to: Host::at(target), from: Host::at(source), count },
+    }
+}
+
+/// Copies, or keeps the copy for a graph if the stream is captured.
 pub(crate) fn copy(
     state: &mut State,
     stream: u64,
@@ -57,19 +73,7 @@ pub(crate) fn copy(
     from: (Place, u64),
     count: u64,
 ) -> Answer {
-    let memory = &state.memory;
-    let is_devices = |(place, address)| match place {
-        Place::Host => false,
-        Place::Device => true,
-        Place::Unified => memory.is_known(address),
-    };
-    let ((_, target), (_, source)) = (to, from);
-    let work = match (is_devices(to), is_devices(from)) {
-        (true, true) => Work::Within { to: target, from: source, count },
-        (true, false) => Work::In { to: target, from: Host::at(source), count },
-        (false, true) => Work::Out { to: Host::at(target), from: source, count },
-        (false, false) => return Memory::copy_on_host(Host::at(target), Host::at(source), count),
-    };
+    let work = work(&state.memory, to, from, count);
     order::submit(state, stream, work)
 }
 
@@ -256,20 +260,23 @@ fn side(of: &PlanesSide, width: usize) -> Result<Side, Refusal> {
     Ok(Side { kind, start: offset().ok_or(Status::InvalidValue)?, row, plane })
 }
 
-/// Copies row by row, or keeps the copies for a graph if the stream is captured.
-pub(crate) fn copy_planes(call: &Call, copy: &Planes, stream: u64) -> Answer {
+/// Returns the copies of the rows as work.
+pub(crate) fn works(memory: &Memory, copy: &Planes) -> Result<Vec<Work>, Refusal> {
     let (from, to) = (side(&copy.from, copy.width)?, side(&copy.to, copy.width)?);
     let width = copy.width as u64;
+    let rows = (0..copy.depth as u64).flat_map(|z| (0..copy.height as u64).map(move |y| (z, y)));
+    let work = |(z, y)| {
+        let at = |side: Side| side.start.wrapping_add(y * side.row).wrapping_add(z * side.plane);
+        self::work(memory, (to.kind, at(to)), (from.kind, at(from)), width)
+    };
+    Ok(rows.map(work).collect())
+}
+
+/// Copies row by row, or keeps the copies for a graph if the stream is captured.
+pub(crate) fn copy_planes(call: &Call, copy: &Planes, stream: u64) -> Answer {
     let mut state = call.current()?;
-    for z in 0..copy.depth as u64 {
-        for y in 0..copy.height as u64 {
-            let at =
-                |side: Side| side.start.wrapping_add(y * side.row).wrapping_add(z * side.plane);
-            let (source, target) = ((from.kind, at(from)), (to.kind, at(to)));
-            self::copy(&mut state, stream, target, source, width)?;
-        }
-    }
-    Ok(())
+    let works = works(&state.memory, copy)?;
+    works.into_iter().try_for_each(|work| order::submit(&mut state, stream, work))
 }
 
 fn planes_of(rows: &Rows) -> Planes {

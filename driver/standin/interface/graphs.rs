@@ -1,10 +1,11 @@
-//! Graphs that are made by capturing streams. Those that are made node by node are not supported.
+//! Graphs as wholes: capturing, instantiating, launching.
 
 use crate::call::Call;
 use crate::foreign::{Host, Out};
-use crate::graphs::{UPDATED, Work};
+use crate::graphs::UPDATED;
 use crate::order;
 use crate::status::{Answer, Status};
+use crate::work::Work;
 
 exports! {
     cuStreamBeginCapture_v2(stream: u64, mode: u32) since 10010 ptsz => begin;
@@ -16,7 +17,7 @@ exports! {
     cuGraphInstantiate_v2(executable: Out<u64>, graph: u64, node: Out<u64>, log: Host, size: usize) since 11000 one => instantiate_with_log;
     cuGraphInstantiateWithFlags(executable: Out<u64>, graph: u64, flags: u64) since 11040 one => instantiate;
     cuGraphInstantiateWithParams(executable: Out<u64>, graph: u64, parameters: Host) since 12000 ptsz => instantiate_with_parameters;
-    cuGraphGetNodes(graph: u64, nodes: Host, count: Out<usize>) since 10000 one => nodes;
+    cuGraphGetNodes(graph: u64, nodes: Out<u64>, count: Host) since 10000 one => nodes;
     cuGraphUpload(executable: u64, stream: u64) since 11010 ptsz => upload;
     cuGraphLaunch(executable: u64, stream: u64) since 10000 ptsz => launch;
     cuGraphExecUpdate(executable: u64, graph: u64, node: Out<u64>, result: Out<u32>) since 10020 one => update_with_node;
@@ -113,20 +114,24 @@ pub(crate) fn instantiate_with_parameters(
     instantiate(call, executable, graph, 0)
 }
 
-/// Gives the number of nodes; nodes themselves have no handles here.
-pub(crate) fn nodes(call: &Call, graph: u64, _nodes: Host, count: Out<usize>) -> Answer {
-    let number = call.current()?.graphs.graph(graph)?.len();
-    count.give(number)
+/// Gives the number of nodes, or the nodes up to a number.
+pub(crate) fn nodes(call: &Call, graph: u64, nodes: Out<u64>, count: Host) -> Answer {
+    let mut handles = call.current()?.graphs.graph(graph)?.handles();
+    if !nodes.is_null() {
+        handles.truncate(count.values::<usize>().read()?);
+        nodes.give_all(&handles)?;
+    }
+    count.result().give(handles.len())
 }
 
 pub(crate) fn upload(call: &Call, executable: u64, stream: u64) -> Answer {
-    let state = call.current()?;
+    let mut state = call.current()?;
     state.streams.stream(stream)?;
     state.graphs.graph(executable).map(|_| ())
 }
 
 pub(crate) fn launch(call: &Call, executable: u64, stream: u64) -> Answer {
-    let list = call.current()?.graphs.graph(executable)?.clone();
+    let list = call.current()?.graphs.graph(executable)?.work();
     for work in list {
         let mut state = call.current()?;
         match work {

@@ -2,9 +2,11 @@
 
 use crate::call::Call;
 use crate::foreign::{Host, HostFunction, In, Plain};
-use crate::graphs::Work;
 use crate::limits::{self, Configuration};
+use crate::modules::Kernel;
+use crate::state::State;
 use crate::status::{Answer, Refusal, Status, refuse};
+use crate::work::Work;
 use crate::{arguments, order};
 
 exports! {
@@ -74,10 +76,21 @@ pub(crate) fn launch(
     let kernel = state.modules.kernel(kernel)?.clone();
     let of_kernel = |refusal: Refusal| Refusal { kernel: Some(kernel.name.clone()), ..refusal };
     state.streams.stream(stream).map_err(of_kernel)?;
+    let work = work(&state, kernel, configuration, addresses, extra)?;
+    order::submit(&mut state, stream, work)
+}
+
+/// Returns a launch as work, with the arguments as they are now.
+pub(crate) fn work(
+    state: &State,
+    kernel: Kernel,
+    configuration: &Configuration,
+    addresses: In<Host>,
+    extra: In<Host>,
+) -> Result<Work, Refusal> {
     limits::check(state.device, &kernel, configuration)?;
-    let values = arguments::read(&kernel, addresses, extra)?;
-    let configuration = *configuration;
-    order::submit(&mut state, stream, Work::Launch { kernel, configuration, arguments: values })
+    let arguments = arguments::read(&kernel, addresses, extra)?;
+    Ok(Work::Launch { kernel, configuration: *configuration, arguments })
 }
 
 #[allow(clippy::too_many_arguments, reason = "the driver's own parameters")]

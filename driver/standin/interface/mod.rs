@@ -15,6 +15,7 @@ pub(crate) mod libraries;
 mod links;
 mod missing;
 pub(crate) mod modules;
+pub(crate) mod nodes;
 pub(crate) mod occupancy;
 pub(crate) mod pools;
 pub(crate) mod sets;
@@ -38,6 +39,7 @@ pub(crate) fn exports() -> impl Iterator<Item = &'static Export> {
         libraries::EXPORTS,
         links::EXPORTS,
         modules::EXPORTS,
+        nodes::EXPORTS,
         occupancy::EXPORTS,
         pools::EXPORTS,
         sets::EXPORTS,

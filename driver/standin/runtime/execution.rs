@@ -71,13 +71,18 @@ fn launch(
     arguments: In<Host>,
 ) -> Answer {
     let kernel = find(call, function)?;
+    check_sizes(call, kernel, configuration)?;
+    launch::launch(call, kernel, configuration, stream, arguments, Host::at(0).values())
+}
+
+/// Refuses sizes that no device can run.
+pub(super) fn check_sizes(call: &Call, kernel: u64, configuration: &Configuration) -> Answer {
     let name = || call.any().modules.kernel(kernel).map(|own| own.name.clone()).ok();
     limits::check_sizes(configuration).map_err(|refusal| Refusal {
         status: Status::InvalidConfiguration,
         kernel: name(),
         ..refusal
-    })?;
-    launch::launch(call, kernel, configuration, stream, arguments, Host::at(0).values())
+    })
 }
 
 fn launch_plain(

@@ -1,4 +1,4 @@
-//! Graphs that are made by capturing streams. Those that are made node by node are not supported.
+//! Graphs as wholes: capturing, instantiating, launching.
 
 use crate::call::Call;
 use crate::foreign::{Host, Out};
@@ -17,7 +17,7 @@ runtime! {
     cudaGraphInstantiate(executable: Out<u64>, graph: u64, flags: u64) one => graphs::instantiate;
     cudaGraphInstantiateWithFlags(executable: Out<u64>, graph: u64, flags: u64) one => graphs::instantiate;
     cudaGraphInstantiateWithParams(executable: Out<u64>, graph: u64, parameters: Host) ptsz => graphs::instantiate_with_parameters;
-    cudaGraphGetNodes(graph: u64, nodes: Host, count: Out<usize>) one => graphs::nodes;
+    cudaGraphGetNodes(graph: u64, nodes: Out<u64>, count: Host) one => graphs::nodes;
     cudaGraphUpload(executable: u64, stream: u64) ptsz => graphs::upload;
     cudaGraphLaunch(executable: u64, stream: u64) ptsz => graphs::launch;
     cudaGraphExecUpdate(executable: u64, graph: u64, result: Host, old_result: Out<u32>) one => update;

@@ -16,6 +16,7 @@ mod generation;
 mod graphs;
 mod libraries;
 mod missing;
+mod nodes;
 mod occupancy;
 mod planes;
 mod pools;

@@ -142,19 +142,26 @@ fn copy_planes(call: &Call, copy: In<PlanesCopy>) -> Answer {
 }
 
 fn copy_planes_in_order(call: &Call, copy: In<PlanesCopy>, stream: u64) -> Answer {
-    let PlanesCopy { from, to, extent, kind, .. } = copy.read()?;
-    let (target, source) = places(kind)?;
-    let side = |of: PitchedSide, place| -> Result<PlanesSide, Refusal> {
-        if of.array != 0 {
-            let reason = "copies of arrays are not supported by the recorder";
-            return Err(refuse(Status::NotSupported, reason));
-        }
-        let Pitched { address, pitch, height, .. } = of.memory;
-        check_pitch(pitch, extent.width, extent.height)?;
-        Ok(PlanesSide::new(place, address, of.at, pitch, height))
-    };
-    let planes = [extent.width, extent.height, extent.depth];
-    copies::copy_planes(call, &Planes::new(side(to, target)?, side(from, source)?, planes), stream)
+    copies::copy_planes(call, &copy.read()?.planes()?, stream)
+}
+
+impl PlanesCopy {
+    /// Returns the same as the driver's structure.
+    pub(super) fn planes(self) -> Result<Planes, Refusal> {
+        let PlanesCopy { from, to, extent, kind, .. } = self;
+        let (target, source) = places(kind)?;
+        let side = |of: PitchedSide, place| -> Result<PlanesSide, Refusal> {
+            if of.array != 0 {
+                let reason = "copies of arrays are not supported by the recorder";
+                return Err(refuse(Status::NotSupported, reason));
+            }
+            let Pitched { address, pitch, height, .. } = of.memory;
+            check_pitch(pitch, extent.width, extent.height)?;
+            Ok(PlanesSide::new(place, address, of.at, pitch, height))
+        };
+        let planes = [extent.width, extent.height, extent.depth];
+        Ok(Planes::new(side(to, target)?, side(from, source)?, planes))
+    }
 }
 
 fn set_rows(call: &Call, to: u64, pitch: usize, value: i32, width: usize, height: usize) -> Answer {

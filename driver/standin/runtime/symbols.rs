@@ -27,7 +27,12 @@ fn size(call: &Call, size: Out<usize>, variable: Host) -> Answer {
 }
 
 /// Returns the address of `count` bytes of a variable.
-fn part(state: &mut State, variable: Host, count: usize, offset: usize) -> Result<u64, Refusal> {
+pub(super) fn part(
+    state: &mut State,
+    variable: Host,
+    count: usize,
+    offset: usize,
+) -> Result<u64, Refusal> {
     let (base, size) = binaries::variable(state, variable)?;
     let (count, offset) = (count as u64, offset as u64);
     let end = offset.saturating_add(count);

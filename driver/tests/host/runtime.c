@@ -329,6 +329,39 @@ static void graphs(void) {
     OK(cudaStreamSynchronize(stream));
 }
 
+/* A graph that is made node by node: words set to 7, of which the second gets 1 copied, then a launch, then a call. */
+static void nodes(void) {
+    char *to;
+    int calls = 0, one = 1, n = 2, values[4] = {1, 2, 3, 4};
+    float factor = 1;
+    size_t count = 8;
+    Handle stream, graph, executable, copy, set, launch, call, constant, all[8];
+    OK(cudaStreamCreate(&stream));
+    OK(cudaMalloc(&to, 8));
+    OK(cudaGraphCreate(&graph, 0));
+    OK(cudaGraphAddMemcpyNode1D(&copy, graph, 0, 0, to + 4, &one, 4, IN));
+    OK(cudaGraphAddMemsetNode(&set, graph, 0, 0, &(SetNode){to, 0, 7, 4, 2, 1}));
+    /* Added in front of it afterwards. */
+    OK(cudaGraphAddDependencies(graph, &set, &copy, 0, 1));
+    KernelNode how = {(const void *)scale, line(1), line(32), 0, (void *[]){&to, &factor, &n}, 0};
+    OK(cudaGraphAddKernelNode(&launch, graph, &copy, 1, &how));
+    OK(cudaGraphAddHostNode(&call, graph, &launch, 1, &(HostNode){called, &calls}));
+    OK(cudaGraphAddMemcpyNodeToSymbol(&constant, graph, &call, 1, table, values, 16, 0, IN));
+    OK(cudaGraphInstantiate(&executable, graph, 0));
+    OK(cudaGraphLaunch(executable, stream));
+    HOLDS(calls == 1);
+    how.grid = line(2);
+    OK(cudaGraphExecKernelNodeSetParams(executable, launch, &how));
+    OK(cudaGraphLaunch(executable, stream));
+    HOLDS(calls == 2);
+    how.block = line(4096);
+    GIVES(INVALID_CONFIGURATION, cudaGraphExecKernelNodeSetParams(executable, launch, &how));
+    OK(cudaGraphClone(&graph, graph));
+    OK(cudaGraphGetNodes(graph, all, &count));
+    HOLDS(count == 5 && all[0] == copy && all[4] == constant);
+    GIVES(INVALID_VALUE, cudaGraphAddHostNode(&call, graph, &stream, 1, &(HostNode){called, &calls}));
+}
+
 static void resets(void) {
     void *p;
     int blocks;
@@ -373,7 +406,7 @@ static const struct {
     void (*body)(void);
 } SCENARIOS[] = {
     {"launches", launches}, {"refused", refused}, {"last_errors", last_errors}, {"symbols", symbols}, {"linked", linked},
-    {"machine_code", machine_code}, {"unused", unused}, {"memory", memory}, {"graphs", graphs}, {"updates", updates}, {"resets", resets},
+    {"machine_code", machine_code}, {"unused", unused}, {"memory", memory}, {"graphs", graphs}, {"updates", updates}, {"nodes", nodes}, {"resets", resets},
 };
 
 int main(int count, char **arguments) {

@@ -56,6 +56,25 @@ typedef struct {
     int bits[4], kind;
 } Format;
 
+typedef struct {
+    const void *function;
+    Dimensions grid, block;
+    unsigned shared;
+    void **arguments, **extra;
+} KernelNode;
+
+typedef struct {
+    void *to;
+    size_t pitch;
+    unsigned value, size;
+    size_t width, height;
+} SetNode;
+
+typedef struct {
+    HostFunction function;
+    void *data;
+} HostNode;
+
 enum { HOST_TO_HOST, IN, OUT, WITHIN, DEFAULT };
 
 void **__cudaRegisterFatBinary(const void *);
@@ -116,6 +135,16 @@ Result cudaStreamSynchronize(Handle);
 Result cudaStreamBeginCapture(Handle, int);
 Result cudaStreamEndCapture(Handle, Handle *);
 Result cudaGraphInstantiate(Handle *, Handle, unsigned long long);
+Result cudaGraphCreate(Handle *, unsigned);
+Result cudaGraphClone(Handle *, Handle);
+Result cudaGraphGetNodes(Handle, Handle *, size_t *);
+Result cudaGraphAddKernelNode(Handle *, Handle, const Handle *, size_t, const KernelNode *);
+Result cudaGraphAddMemcpyNode1D(Handle *, Handle, const Handle *, size_t, void *, const void *, size_t, int);
+Result cudaGraphAddMemcpyNodeToSymbol(Handle *, Handle, const Handle *, size_t, const void *, const void *, size_t, size_t, int);
+Result cudaGraphAddMemsetNode(Handle *, Handle, const Handle *, size_t, const SetNode *);
+Result cudaGraphAddHostNode(Handle *, Handle, const Handle *, size_t, const HostNode *);
+Result cudaGraphAddDependencies(Handle, const Handle *, const Handle *, const void *, size_t);
+Result cudaGraphExecKernelNodeSetParams(Handle, Handle, const KernelNode *);
 Result cudaGraphExecUpdate(Handle, Handle, void *);
 Result cudaGraphLaunch(Handle, Handle);
 Result cudaEventCreate(Handle *);
