@@ -27,7 +27,7 @@ pub(crate) fn refuse(status: Status, reason: impl Into<String>) -> Refusal {
 }
 
 /// A code with its names and its sentence, as C texts.
-struct Code {
+struct NamedCode {
     number: i32,
     driver: &'static str,
     runtime: &'static str,
@@ -43,7 +43,7 @@ macro_rules! statuses {
         pub(crate) enum Status { $(#[doc = $text] $name = $number,)* }
 
         /// The codes.
-        const CODES: &[Code] = &[$(Code {
+        const CODES: &[NamedCode] = &[$(NamedCode {
             number: $number,
             driver: concat!($driver, "\0"),
             runtime: concat!($runtime, "\0"),
@@ -136,7 +136,7 @@ impl Status {
     }
 }
 
-fn code(number: i32) -> Option<&'static Code> {
+fn code(number: i32) -> Option<&'static NamedCode> {
     CODES.iter().find(|code| code.number == number)
 }
 

@@ -8,7 +8,7 @@ mod recorder;
 use std::fs;
 use std::process::Command;
 
-use recorder::{Program, Recorded, name_of, run_program};
+use recorder::{HostProgram, Recorded, name_of, run_program};
 use serde_json::Value;
 
 /// Runs a scenario that has to end well, linked to the newest version.
@@ -17,7 +17,7 @@ fn record(scenario: &str) -> Recorded {
 }
 
 fn with(scenario: &str, change: impl FnOnce(&mut Command)) -> Recorded {
-    let recorded = run_program(Program::Runtime(13), scenario, change);
+    let recorded = run_program(HostProgram::Runtime(13), scenario, change);
     recorded.assert_success();
     recorded
 }
@@ -180,7 +180,7 @@ fn a_device_that_was_reset_is_used_again() {
 #[test]
 fn each_major_version_has_its_structures() {
     for major in [11, 12, 13] {
-        let recorded = run_program(Program::Runtime(major), "versions", |command| {
+        let recorded = run_program(HostProgram::Runtime(major), "versions", |command| {
             smaller(command.arg(major.to_string()));
         });
         recorded.assert_success();

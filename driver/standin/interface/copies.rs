@@ -40,7 +40,7 @@ fn within(call: &Call, to: u64, from: u64, count: usize) -> Answer {
 
 /// Where one side of a copy is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum CopyPlace {
     /// Of the host.
     Host,
     /// Of the device, or of the host and known to the device.
@@ -50,11 +50,16 @@ pub(crate) enum Place {
 }
 
 /// Returns a copy as work.
-pub(crate) fn work(memory: &Memory, to: (Place, u64), from: (Place, u64), count: u64) -> Work {
+pub(crate) fn work(
+    memory: &Memory,
+    to: (CopyPlace, u64),
+    from: (CopyPlace, u64),
+    count: u64,
+) -> Work {
     let is_devices = |(place, address)| match place {
-        Place::Host => false,
-        Place::Device => true,
-        Place::Unified => memory.is_known(address),
+        CopyPlace::Host => false,
+        CopyPlace::Device => true,
+        CopyPlace::Unified => memory.is_known(address),
     };
     let ((_, target), (_, source)) = (to, from);
     match (is_devices(to), is_devices(from)) {
@@ -69,8 +74,8 @@ pub(crate) fn work(memory: &Memory, to: (Place, u64), from: (Place, u64), count:
 pub(crate) fn copy(
     state: &mut State,
     stream: u64,
-    to: (Place, u64),
-    from: (Place, u64),
+    to: (CopyPlace, u64),
+    from: (CopyPlace, u64),
     count: u64,
 ) -> Answer {
     let work = work(&state.memory, to, from, count);
@@ -99,7 +104,7 @@ fn within_in_order(call: &Call, to: u64, from: u64, count: usize, stream: u64) -
 
 fn unified_in_order(call: &Call, to: u64, from: u64, count: usize, stream: u64) -> Answer {
     let mut state = call.current()?;
-    copy(&mut state, stream, (Place::Unified, to), (Place::Unified, from), count as u64)
+    copy(&mut state, stream, (CopyPlace::Unified, to), (CopyPlace::Unified, from), count as u64)
 }
 
 fn peer_in_order(
@@ -182,16 +187,16 @@ const UNIFIED: u32 = 4;
 impl PlanesSide {
     /// Makes a side of plain memory: an address, x, y and z of the first byte, bytes of a row, rows of a plane.
     pub(crate) fn new(
-        place: Place,
+        place: CopyPlace,
         address: u64,
         [x, y, z]: [usize; 3],
         pitch: usize,
         height: usize,
     ) -> Self {
         let kind = match place {
-            Place::Host => HOST,
-            Place::Device => DEVICE,
-            Place::Unified => UNIFIED,
+            CopyPlace::Host => HOST,
+            CopyPlace::Device => DEVICE,
+            CopyPlace::Unified => UNIFIED,
         };
         let (host, device) = (address, address);
         PlanesSide {
@@ -222,7 +227,7 @@ impl Planes {
 /// A side of a copy: where its first byte is, and how far rows and planes are apart.
 #[derive(Clone, Copy)]
 struct Side {
-    kind: Place,
+    kind: CopyPlace,
     start: u64,
     row: u64,
     plane: u64,
@@ -230,9 +235,9 @@ struct Side {
 
 fn side(of: &PlanesSide, width: usize) -> Result<Side, Refusal> {
     let (kind, address) = match of.kind {
-        HOST => (Place::Host, of.host),
-        DEVICE => (Place::Device, of.device),
-        UNIFIED => (Place::Unified, of.device),
+        HOST => (CopyPlace::Host, of.host),
+        DEVICE => (CopyPlace::Device, of.device),
+        UNIFIED => (CopyPlace::Unified, of.device),
         ARRAY => {
             return Err(refuse(
                 Status::NotSupported,

@@ -4,7 +4,7 @@ use crate::allocation::Kind;
 use crate::call::Call;
 use crate::foreign::{Host, Out};
 use crate::interface::allocations;
-use crate::runtime::generation::{self, Generation};
+use crate::runtime::generation::{self, RuntimeMajor};
 use crate::status::Answer;
 
 runtime! {
@@ -72,7 +72,7 @@ fn prefetch(
     third: u64,
     fourth: u64,
 ) -> Answer {
-    let has_flags = generation::current() == Generation::Thirteen;
+    let has_flags = generation::current() == RuntimeMajor::Thirteen;
     let stream = if has_flags { fourth } else { third };
     allocations::prefetch(call, address, size, 0, stream)
 }

@@ -1,7 +1,7 @@
 //! Memory management: copies, and where the program says that they go.
 
 use crate::call::Call;
-use crate::interface::copies::{self, Place};
+use crate::interface::copies::{self, CopyPlace};
 use crate::interface::devices;
 use crate::status::{Answer, Refusal, Status, refuse};
 
@@ -14,12 +14,12 @@ runtime! {
 
 /// Returns target and source of a copy (`cudaMemcpyKind`). The host's side might be memory that the device knows too, such as
 /// pinned memory.
-pub(super) fn places(kind: u32) -> Result<(Place, Place), Refusal> {
+pub(super) fn places(kind: u32) -> Result<(CopyPlace, CopyPlace), Refusal> {
     Ok(match kind {
-        0 | 4 => (Place::Unified, Place::Unified),
-        1 => (Place::Device, Place::Unified),
-        2 => (Place::Unified, Place::Device),
-        3 => (Place::Device, Place::Device),
+        0 | 4 => (CopyPlace::Unified, CopyPlace::Unified),
+        1 => (CopyPlace::Device, CopyPlace::Unified),
+        2 => (CopyPlace::Unified, CopyPlace::Device),
+        3 => (CopyPlace::Device, CopyPlace::Device),
         _ => {
             let reason = format!("a copy in the unknown direction {kind}");
             return Err(refuse(Status::InvalidMemcpyDirection, reason));

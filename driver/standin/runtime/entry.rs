@@ -4,7 +4,7 @@ use crate::call::Call;
 use crate::exports::VERSION;
 use crate::foreign::{Host, Out, Text};
 use crate::interface::entry;
-use crate::runtime::generation::{self, Generation};
+use crate::runtime::generation::{self, RuntimeMajor};
 use crate::status::{Answer, Status};
 
 runtime! {
@@ -17,7 +17,7 @@ runtime! {
 fn find(call: &Call, name: Text, function: Out<Host>, flags: u64, status: Out<i32>) -> Answer {
     let own = generation::current();
     let version = own.version().unsigned_abs();
-    let status = if own == Generation::Eleven { Host::at(0).result() } else { status };
+    let status = if own == RuntimeMajor::Eleven { Host::at(0).result() } else { status };
     find_version(call, name, function, version, flags, status)
 }
 

@@ -4,14 +4,14 @@ use crate::call::Call;
 use crate::foreign::{Host, HostFunction, In, Out, Plain};
 use crate::interface::{kernels, launch};
 use crate::limits::{self, Configuration};
-use crate::runtime::generation::{self, Generation};
-use crate::runtime::registration::{self, Dimensions, find};
+use crate::runtime::generation::{self, RuntimeMajor};
+use crate::runtime::registration::{self, CallSizes, find};
 use crate::status::{Answer, Refusal, Status};
 
 runtime! {
-    cudaLaunchKernel(function: Host, grid: Dimensions, block: Dimensions, arguments: In<Host>, shared: usize, stream: u64) ptsz => launch_plain;
-    __cudaLaunchKernel(kernel: Host, grid: Dimensions, block: Dimensions, arguments: In<Host>, shared: usize, stream: u64) ptsz => launch_plain;
-    cudaLaunchCooperativeKernel(function: Host, grid: Dimensions, block: Dimensions, arguments: In<Host>, shared: usize, stream: u64) ptsz => launch_cooperative;
+    cudaLaunchKernel(function: Host, grid: CallSizes, block: CallSizes, arguments: In<Host>, shared: usize, stream: u64) ptsz => launch_plain;
+    __cudaLaunchKernel(kernel: Host, grid: CallSizes, block: CallSizes, arguments: In<Host>, shared: usize, stream: u64) ptsz => launch_plain;
+    cudaLaunchCooperativeKernel(function: Host, grid: CallSizes, block: CallSizes, arguments: In<Host>, shared: usize, stream: u64) ptsz => launch_cooperative;
     cudaLaunchKernelExC(launch: In<LaunchConfiguration>, function: Host, arguments: In<Host>) ptsz => launch_with_attributes;
     cudaLaunchHostFunc(stream: u64, function: HostFunction, data: Host) ptsz => launch::host_function;
     cudaFuncGetAttributes(attributes: Host, function: Host) one => attributes;
@@ -30,8 +30,8 @@ runtime! {
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LaunchConfiguration {
-    grid: Dimensions,
-    block: Dimensions,
+    grid: CallSizes,
+    block: CallSizes,
     shared: usize,
     stream: u64,
     attributes: Host,
@@ -62,7 +62,7 @@ fn bytes(shared: usize) -> u32 {
     u32::try_from(shared).unwrap_or(u32::MAX)
 }
 
-/// Launches a kernel. Sizes that no device can run have a code of their own.
+/// Launches a kernel. CallSizes that no device can run have a code of their own.
 fn launch(
     call: &Call,
     function: Host,
@@ -88,8 +88,8 @@ pub(super) fn check_sizes(call: &Call, kernel: u64, configuration: &Configuratio
 fn launch_plain(
     call: &Call,
     function: Host,
-    grid: Dimensions,
-    block: Dimensions,
+    grid: CallSizes,
+    block: CallSizes,
     arguments: In<Host>,
     shared: usize,
     stream: u64,
@@ -102,8 +102,8 @@ fn launch_plain(
 fn launch_cooperative(
     call: &Call,
     function: Host,
-    grid: Dimensions,
-    block: Dimensions,
+    grid: CallSizes,
+    block: CallSizes,
     arguments: In<Host>,
     shared: usize,
     stream: u64,
@@ -128,7 +128,7 @@ fn attributes(call: &Call, attributes: Host, function: Host) -> Answer {
     /// The numbers of the driver's attributes, in the order of the structure.
     const SIZES: [i32; 3] = [1, 2, 3];
     const NUMBERS: [i32; 13] = [0, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 14];
-    let count = if generation::current() == Generation::Eleven { 7 } else { NUMBERS.len() };
+    let count = if generation::current() == RuntimeMajor::Eleven { 7 } else { NUMBERS.len() };
     let kernel = find(call, function)?;
     let state = call.current()?;
     let (sizes, numbers) = (attributes.result::<usize>(), attributes.offset(24).result::<i32>());

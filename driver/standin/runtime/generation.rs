@@ -14,7 +14,7 @@ const RTLD_NOLOAD: c_int = 4;
 
 /// A major version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Generation {
+pub(super) enum RuntimeMajor {
     /// CUDA 11.
     Eleven,
     /// CUDA 12.
@@ -23,13 +23,13 @@ pub(super) enum Generation {
     Thirteen,
 }
 
-impl Generation {
+impl RuntimeMajor {
     /// Returns the newest version of the runtime library in it.
     pub(super) fn version(self) -> i32 {
         match self {
-            Generation::Eleven => 11080,
-            Generation::Twelve => 12090,
-            Generation::Thirteen => 13000,
+            RuntimeMajor::Eleven => 11080,
+            RuntimeMajor::Twelve => 12090,
+            RuntimeMajor::Thirteen => 13000,
         }
     }
 }
@@ -38,14 +38,14 @@ impl Generation {
 /// them gets the answers of the newer one from functions that differ.
 ///
 /// The lock of the state may not be held: the system's loader has a lock too, and calls functions that want ours.
-pub(super) fn current() -> Generation {
+pub(super) fn current() -> RuntimeMajor {
     let older = [
-        (c"libcudart.so.13", Generation::Thirteen),
-        (c"libcudart.so.12", Generation::Twelve),
-        (c"libcudart.so.11.0", Generation::Eleven),
+        (c"libcudart.so.13", RuntimeMajor::Thirteen),
+        (c"libcudart.so.12", RuntimeMajor::Twelve),
+        (c"libcudart.so.11.0", RuntimeMajor::Eleven),
     ];
     let found = older.into_iter().find(|(name, _)| is_loaded(name));
-    found.map_or(Generation::Thirteen, |(_, generation)| generation)
+    found.map_or(RuntimeMajor::Thirteen, |(_, generation)| generation)
 }
 
 fn is_loaded(name: &CStr) -> bool {

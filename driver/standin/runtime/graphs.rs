@@ -3,7 +3,7 @@
 use crate::call::Call;
 use crate::foreign::{Host, Out};
 use crate::interface::graphs;
-use crate::runtime::generation::{self, Generation};
+use crate::runtime::generation::{self, RuntimeMajor};
 use crate::status::Answer;
 
 runtime! {
@@ -37,7 +37,7 @@ fn info(
     edges: Out<Host>,
     count: Out<usize>,
 ) -> Answer {
-    if generation::current() == Generation::Thirteen {
+    if generation::current() == RuntimeMajor::Thirteen {
         return graphs::info_with_edges(call, stream, status, id, graph, nodes, edges, count);
     }
     let none = Host::at(0);
@@ -46,7 +46,7 @@ fn info(
 
 /// CUDA 11 gives a node and the result in two places.
 fn update(call: &Call, executable: u64, graph: u64, result: Host, old_result: Out<u32>) -> Answer {
-    if generation::current() == Generation::Eleven {
+    if generation::current() == RuntimeMajor::Eleven {
         return graphs::update_with_node(call, executable, graph, result.result(), old_result);
     }
     graphs::update(call, executable, graph, result.result())

@@ -6,7 +6,7 @@ use crate::interface::copies;
 use crate::interface::nodes::{self, HostNode, KernelNode, SetNode, add, replace};
 use crate::runtime::copies::places;
 use crate::runtime::execution;
-use crate::runtime::generation::{self, Generation};
+use crate::runtime::generation::{self, RuntimeMajor};
 use crate::runtime::planes::PlanesCopy;
 use crate::runtime::registration::find;
 use crate::runtime::symbols;
@@ -152,7 +152,7 @@ fn order(
     third: u64,
     fourth: usize,
 ) -> Answer {
-    let has_edges = generation::current() == Generation::Thirteen;
+    let has_edges = generation::current() == RuntimeMajor::Thirteen;
     let count = if has_edges { fourth } else { usize::try_from(third).unwrap_or(0) };
     nodes::order(call, graph, before, behind, count)
 }

@@ -10,21 +10,21 @@ use crate::status::{Answer, Refusal, Status, refuse};
 
 runtime! {
     cudaMallocPitch(address: Out<u64>, pitch: Out<usize>, width: usize, height: usize) one => allocate_rows;
-    cudaMalloc3D(pitched: Host, extent: Extent) one => allocate_planes;
+    cudaMalloc3D(pitched: Host, extent: PlanesExtent) one => allocate_planes;
     cudaMemcpy2D(to: u64, to_pitch: usize, from: u64, from_pitch: usize, width: usize, height: usize, kind: u32) ptds => copy_rows;
     cudaMemcpy2DAsync(to: u64, to_pitch: usize, from: u64, from_pitch: usize, width: usize, height: usize, kind: u32, stream: u64) ptsz => copy_rows_in_order;
     cudaMemcpy3D(copy: In<PlanesCopy>) ptds => copy_planes;
     cudaMemcpy3DAsync(copy: In<PlanesCopy>, stream: u64) ptsz => copy_planes_in_order;
     cudaMemset2D(to: u64, pitch: usize, value: i32, width: usize, height: usize) ptds => set_rows;
     cudaMemset2DAsync(to: u64, pitch: usize, value: i32, width: usize, height: usize, stream: u64) ptsz => set_rows_in_order;
-    cudaMemset3D(pitched: Pitched, value: i32, extent: Extent) ptds => set_planes;
-    cudaMemset3DAsync(pitched: Pitched, value: i32, extent: Extent, stream: u64) ptsz => set_planes_in_order;
+    cudaMemset3D(pitched: Pitched, value: i32, extent: PlanesExtent) ptds => set_planes;
+    cudaMemset3DAsync(pitched: Pitched, value: i32, extent: PlanesExtent, stream: u64) ptsz => set_planes_in_order;
 }
 
 /// `cudaExtent`: bytes of a row, rows of a plane, planes.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Extent {
+pub(super) struct PlanesExtent {
     width: usize,
     height: usize,
     depth: usize,
@@ -58,7 +58,7 @@ struct PitchedSide {
 pub(super) struct PlanesCopy {
     from: PitchedSide,
     to: PitchedSide,
-    extent: Extent,
+    extent: PlanesExtent,
     kind: u32,
     padding: u32,
 }
@@ -83,11 +83,11 @@ fn allocate_rows(
     pitch.give(row)
 }
 
-fn allocate_planes(call: &Call, pitched: Host, extent: Extent) -> Answer {
+fn allocate_planes(call: &Call, pitched: Host, extent: PlanesExtent) -> Answer {
     if pitched.is_null() {
         return Err(refuse(Status::InvalidValue, "no place for the address is given"));
     }
-    let Extent { width, height, depth } = extent;
+    let PlanesExtent { width, height, depth } = extent;
     let rows = height.checked_mul(depth).ok_or(Status::InvalidValue)?;
     // Address and distance are the first two of the structure.
     allocate_rows(call, pitched.result(), pitched.offset(8).result(), width, rows)?;
@@ -182,7 +182,7 @@ fn set_rows_in_order(
     sets::set(call, to, pitch, &value.to_le_bytes()[..1], width, height, stream)
 }
 
-fn set_planes(call: &Call, pitched: Pitched, value: i32, extent: Extent) -> Answer {
+fn set_planes(call: &Call, pitched: Pitched, value: i32, extent: PlanesExtent) -> Answer {
     set_planes_in_order(call, pitched, value, extent, 0)
 }
 
@@ -190,7 +190,7 @@ fn set_planes_in_order(
     call: &Call,
     pitched: Pitched,
     value: i32,
-    extent: Extent,
+    extent: PlanesExtent,
     stream: u64,
 ) -> Answer {
     let Pitched { address, pitch, height, .. } = pitched;

@@ -4,7 +4,7 @@ use crate::call::Call;
 use crate::device;
 use crate::foreign::Host;
 use crate::interface::devices;
-use crate::runtime::generation::{self, Generation};
+use crate::runtime::generation::{self, RuntimeMajor};
 use crate::status::{Answer, Status, refuse};
 
 runtime! {
@@ -13,11 +13,11 @@ runtime! {
 }
 
 /// Bytes of the structure.
-fn size(of: Generation) -> usize {
+fn size(of: RuntimeMajor) -> usize {
     match of {
-        Generation::Eleven => 728,
-        Generation::Twelve => 1032,
-        Generation::Thirteen => 1008,
+        RuntimeMajor::Eleven => 728,
+        RuntimeMajor::Twelve => 1032,
+        RuntimeMajor::Thirteen => 1008,
     }
 }
 
@@ -28,7 +28,7 @@ const MEMORY: usize = 288;
 
 /// A field: the bytes of a number in it, the attributes of the device that its numbers are (`cudaDeviceAttr`), and where it is up to
 /// CUDA 12, and from CUDA 13 on; 0 where it is not there. CUDA 11 has the fields of CUDA 12 up to its size.
-struct Field {
+struct PropertyField {
     width: usize,
     attributes: &'static [i32],
     old: usize,
@@ -38,8 +38,8 @@ struct Field {
 /// Makes the table. A line is `name width [attributes] old new;`.
 macro_rules! fields {
     ($($name:ident $width:literal [$($attribute:literal),*] $old:literal $new:literal;)*) => {
-        const FIELDS: &[Field] =
-            &[$(Field { width: $width, attributes: &[$($attribute),*], old: $old, new: $new }),*];
+        const FIELDS: &[PropertyField] =
+            &[$(PropertyField { width: $width, attributes: &[$($attribute),*], old: $old, new: $new }),*];
     };
 }
 
@@ -141,17 +141,17 @@ fields! {
 fn properties(call: &Call, properties: Host, device: i32) -> Answer {
     // In CUDA 12, this name is for programs of CUDA 11.
     let layout = match generation::current() {
-        Generation::Twelve => Generation::Eleven,
+        RuntimeMajor::Twelve => RuntimeMajor::Eleven,
         other => other,
     };
     give(call, properties, device, layout)
 }
 
 fn properties_of_twelve(call: &Call, properties: Host, device: i32) -> Answer {
-    give(call, properties, device, Generation::Twelve)
+    give(call, properties, device, RuntimeMajor::Twelve)
 }
 
-fn give(call: &Call, properties: Host, device: i32, layout: Generation) -> Answer {
+fn give(call: &Call, properties: Host, device: i32, layout: RuntimeMajor) -> Answer {
     let own = devices::device(call, device)?;
     if properties.is_null() {
         return Err(refuse(Status::InvalidValue, "no place for the properties is given"));
@@ -166,7 +166,7 @@ fn give(call: &Call, properties: Host, device: i32, layout: Generation) -> Answe
     put(UUID, &device::UUID);
     put(MEMORY, &device::MEMORY.to_le_bytes());
     for field in FIELDS {
-        let at = if layout == Generation::Thirteen { field.new } else { field.old };
+        let at = if layout == RuntimeMajor::Thirteen { field.new } else { field.old };
         if at == 0 {
             continue;
         }
@@ -180,12 +180,12 @@ fn give(call: &Call, properties: Host, device: i32, layout: Generation) -> Answe
 
 #[cfg(test)]
 mod tests {
-    use super::{FIELDS, Generation, MEMORY, size};
+    use super::{FIELDS, MEMORY, RuntimeMajor, size};
 
     /// No two fields share a byte, and all are within the structure.
     #[test]
     fn fields_have_places_of_their_own() {
-        for (layout, is_new) in [(Generation::Twelve, false), (Generation::Thirteen, true)] {
+        for (layout, is_new) in [(RuntimeMajor::Twelve, false), (RuntimeMajor::Thirteen, true)] {
             let mut taken = vec![false; size(layout)];
             taken[..MEMORY + 8].fill(true);
             for field in FIELDS {

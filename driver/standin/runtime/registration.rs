@@ -16,22 +16,22 @@ use crate::status::{Answer, Refusal, Status, refuse};
 
 runtime! {
     __cudaGetKernel(kernel: Out<u64>, function: Host) one => kernel;
-    __cudaPopCallConfiguration(grid: Out<Dimensions>, block: Out<Dimensions>, shared: Out<usize>, stream: Out<u64>) one => pop;
+    __cudaPopCallConfiguration(grid: Out<CallSizes>, block: Out<CallSizes>, shared: Out<usize>, stream: Out<u64>) one => pop;
 }
 
 /// `dim3`, which is passed by value.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Dimensions {
+pub(super) struct CallSizes {
     x: u32,
     y: u32,
     z: u32,
 }
 
 // SAFETY: integers alone, without padding.
-unsafe impl Plain for Dimensions {}
+unsafe impl Plain for CallSizes {}
 
-impl Dimensions {
+impl CallSizes {
     /// Returns x, y and z.
     pub(super) fn all(self) -> [u32; 3] {
         [self.x, self.y, self.z]
@@ -39,7 +39,7 @@ impl Dimensions {
 }
 
 /// A launch that waits for its arguments: grid, block, dynamic shared memory, stream.
-type Waiting = (Dimensions, Dimensions, usize, u64);
+type Waiting = (CallSizes, CallSizes, usize, u64);
 
 thread_local! {
     /// Never dropped: programs launch while they end, too.
@@ -125,8 +125,8 @@ extern "C" fn __cudaInitModule(binary: u64) -> u8 {
 // SAFETY: as above.
 #[unsafe(no_mangle)]
 extern "C" fn __cudaPushCallConfiguration(
-    grid: Dimensions,
-    block: Dimensions,
+    grid: CallSizes,
+    block: CallSizes,
     shared: usize,
     stream: u64,
 ) -> u32 {
@@ -136,8 +136,8 @@ extern "C" fn __cudaPushCallConfiguration(
 
 fn pop(
     _: &Call,
-    grid: Out<Dimensions>,
-    block: Out<Dimensions>,
+    grid: Out<CallSizes>,
+    block: Out<CallSizes>,
     shared: Out<usize>,
     stream: Out<u64>,
 ) -> Answer {

@@ -2,7 +2,7 @@
 
 use crate::call::Call;
 use crate::foreign::{Host, Out};
-use crate::interface::copies::{self, Place};
+use crate::interface::copies::{self, CopyPlace};
 use crate::runtime::binaries;
 use crate::state::State;
 use crate::status::{Answer, Refusal, Status, refuse};
@@ -75,7 +75,7 @@ fn copy_in_in_order(
     check_kind(kind, 1)?;
     let mut state = call.current()?;
     let to = part(&mut state, variable, count, offset)?;
-    let (to, from) = ((Place::Device, to), (Place::Unified, from));
+    let (to, from) = ((CopyPlace::Device, to), (CopyPlace::Unified, from));
     copies::copy(&mut state, stream, to, from, count as u64)
 }
 
@@ -102,6 +102,6 @@ fn copy_out_in_order(
     check_kind(kind, 2)?;
     let mut state = call.current()?;
     let from = part(&mut state, variable, count, offset)?;
-    let (to, from) = ((Place::Unified, to), (Place::Device, from));
+    let (to, from) = ((CopyPlace::Unified, to), (CopyPlace::Device, from));
     copies::copy(&mut state, stream, to, from, count as u64)
 }

@@ -17,24 +17,24 @@ pub(crate) struct Recorded {
     pub(crate) folder: PathBuf,
     /// How the program ended, and what it printed.
     pub(crate) output: Output,
-    program: Program,
+    program: HostProgram,
     _root: TempDir,
 }
 
 /// A program of `tests/host`.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Program {
+pub(crate) enum HostProgram {
     /// `scenarios.c`, linked to the driver.
     Driver,
     /// `runtime.c`, linked to a major version of the runtime library.
     Runtime(u32),
 }
 
-impl Program {
+impl HostProgram {
     fn name(self) -> &'static str {
         match self {
-            Program::Driver => "scenarios",
-            Program::Runtime(_) => "runtime",
+            HostProgram::Driver => "scenarios",
+            HostProgram::Runtime(_) => "runtime",
         }
     }
 }
@@ -97,12 +97,12 @@ fn runtime_to_link(root: &Path, major: u32) -> PathBuf {
 }
 
 /// A folder with the library, and the program that is linked to it.
-fn build(root: &Path, program: Program) -> PathBuf {
+fn build(root: &Path, program: HostProgram) -> PathBuf {
     let library = root.join("lib");
     weft_driver::install(&library).expect("the library can be written");
     let (folder, name) = match program {
-        Program::Driver => (library, "-lcuda"),
-        Program::Runtime(major) => (runtime_to_link(root, major), "-lcudart"),
+        HostProgram::Driver => (library, "-lcuda"),
+        HostProgram::Runtime(major) => (runtime_to_link(root, major), "-lcudart"),
     };
     let path = root.join(program.name());
     let source = format!("tests/host/{}.c", program.name());
@@ -120,12 +120,12 @@ fn build(root: &Path, program: Program) -> PathBuf {
 
 /// Runs a scenario of the program for the driver; `change` sets its environment.
 pub(crate) fn run(scenario: &str, change: impl FnOnce(&mut Command)) -> Recorded {
-    run_program(Program::Driver, scenario, change)
+    run_program(HostProgram::Driver, scenario, change)
 }
 
 /// Runs a scenario of a program; `change` sets its environment.
 pub(crate) fn run_program(
-    program: Program,
+    program: HostProgram,
     scenario: &str,
     change: impl FnOnce(&mut Command),
 ) -> Recorded {
