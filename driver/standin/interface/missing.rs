@@ -299,12 +299,9 @@ missing! {
     cuStreamBatchMemOp_v2 since 11070 ptsz;
     cuStreamBeginCapture since 10000 ptsz;
     cuStreamBeginCaptureToGraph since 12030 ptsz;
-    cuStreamCopyAttributes since 11000 ptsz;
     cuStreamDestroy since 2000 one;
-    cuStreamGetAttribute since 11000 ptsz;
     cuStreamGetCaptureInfo since 10010 ptsz;
     cuStreamGetGreenCtx since 12040 one;
-    cuStreamSetAttribute since 11000 ptsz;
     cuStreamUpdateCaptureDependencies since 11030 ptsz;
     cuStreamUpdateCaptureDependencies_v2 since 12030 ptsz;
     cuStreamWaitValue32 since 8000 ptsz;

@@ -21,6 +21,9 @@ exports! {
     cuStreamGetCtx_v2(stream: u64, context: Out<u64>, green: Out<u64>) since 12050 ptsz => context_and_green;
     cuStreamGetDevice(stream: u64, device: Out<i32>) since 12080 ptsz => device;
     cuStreamAddCallback(stream: u64, callback: StreamCallback, data: Host, flags: u32) since 5000 ptsz => callback;
+    cuStreamSetAttribute(stream: u64, attribute: u32, value: Host) since 11000 ptsz => set_attribute;
+    cuStreamGetAttribute(stream: u64, attribute: u32, value: Out<[u64; 4]>) since 11000 ptsz => get_attribute;
+    cuStreamCopyAttributes(to: u64, from: u64) since 11000 ptsz => copy_attributes;
     cuStreamAttachMemAsync(stream: u64, address: u64, size: usize, flags: u32) since 6000 ptsz => attach;
 }
 
@@ -114,4 +117,30 @@ pub(crate) fn attach(call: &Call, stream: u64, address: u64, _size: usize, _flag
     let state = call.current()?;
     state.streams.stream(stream)?;
     state.memory.range(address, 1, "attaches").map(|_| ())
+}
+
+/// Caches, priorities, and when hosts may go on: which threads run does not depend on them.
+pub(crate) fn set_attribute(call: &Call, stream: u64, _attribute: u32, value: Host) -> Answer {
+    call.current()?.streams.stream(stream)?;
+    if value.is_null() {
+        return Err(refuse(Status::InvalidValue, "sets an attribute of a stream to nothing"));
+    }
+    Ok(())
+}
+
+/// Attributes are as if nobody had set them. The union for them had 32 bytes once, which still hold all that can be asked for.
+pub(crate) fn get_attribute(
+    call: &Call,
+    stream: u64,
+    _attribute: u32,
+    value: Out<[u64; 4]>,
+) -> Answer {
+    call.current()?.streams.stream(stream)?;
+    value.give([0; 4])
+}
+
+pub(crate) fn copy_attributes(call: &Call, to: u64, from: u64) -> Answer {
+    let state = call.current()?;
+    state.streams.stream(to)?;
+    state.streams.stream(from).map(|_| ())
 }

@@ -226,9 +226,6 @@ missing! {
     cudaSignalExternalSemaphoresAsync ptsz;
     cudaSignalExternalSemaphoresAsync_v2 ptsz;
     cudaStreamBeginCaptureToGraph ptsz;
-    cudaStreamCopyAttributes ptsz;
-    cudaStreamGetAttribute ptsz;
-    cudaStreamSetAttribute ptsz;
     cudaStreamUpdateCaptureDependencies ptsz;
     cudaStreamUpdateCaptureDependencies_v2 ptsz;
     cudaUnbindTexture one;

@@ -18,6 +18,9 @@ runtime! {
     cudaStreamGetId(stream: u64, id: Out<u64>) ptsz => streams::id;
     cudaStreamGetDevice(stream: u64, device: Out<i32>) ptsz => streams::device;
     cudaStreamAddCallback(stream: u64, callback: StreamCallback, data: Host, flags: u32) ptsz => streams::callback;
+    cudaStreamSetAttribute(stream: u64, attribute: u32, value: Host) ptsz => streams::set_attribute;
+    cudaStreamGetAttribute(stream: u64, attribute: u32, value: Out<[u64; 4]>) ptsz => streams::get_attribute;
+    cudaStreamCopyAttributes(to: u64, from: u64) ptsz => streams::copy_attributes;
     cudaStreamAttachMemAsync(stream: u64, address: u64, size: usize, flags: u32) ptsz => streams::attach;
 }
 

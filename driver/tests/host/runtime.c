@@ -325,6 +325,11 @@ static void graphs(void) {
     OK(cudaEventRecord(end, stream));
     OK(cudaEventElapsedTime(&milliseconds, start, end));
     HOLDS(milliseconds > 0);
+    uint64_t attribute[5] = {[4] = 1};
+    OK(cudaStreamSetAttribute(stream, 1, attribute));
+    OK(cudaStreamGetAttribute(stream, 1, attribute));
+    HOLDS(attribute[4] == 1);
+    GIVES(INVALID_VALUE, cudaStreamSetAttribute(stream, 1, 0));
     OK(cudaFreeAsync(to, stream));
     OK(cudaStreamSynchronize(stream));
 }

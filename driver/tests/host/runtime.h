@@ -131,6 +131,8 @@ Result cudaMemset3D(Pitched, int, Extent);
 Result cudaMemsetAsync(void *, int, size_t, Handle);
 Result cudaPointerGetAttributes(PointerAttributes *, const void *);
 Result cudaStreamCreate(Handle *);
+Result cudaStreamSetAttribute(Handle, unsigned, const void *);
+Result cudaStreamGetAttribute(Handle, unsigned, void *);
 Result cudaStreamSynchronize(Handle);
 Result cudaStreamBeginCapture(Handle, int);
 Result cudaStreamEndCapture(Handle, Handle *);
