@@ -62,7 +62,7 @@ fn bytes(shared: usize) -> u32 {
     u32::try_from(shared).unwrap_or(u32::MAX)
 }
 
-/// Launches a kernel. CallSizes that no device can run have a code of their own.
+/// Launches a kernel. Sizes that no device can run have a code of their own.
 fn launch(
     call: &Call,
     function: Host,
