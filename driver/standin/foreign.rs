@@ -121,6 +121,11 @@ impl<T: Plain> In<T> {
         Out(self.0.cast_mut())
     }
 
+    /// Returns what is behind this value.
+    pub(crate) fn behind<U: Plain>(self) -> In<U> {
+        In(self.0.wrapping_add(1).cast())
+    }
+
     /// Reads one value of a list.
     pub(crate) fn at(self, at: usize) -> Result<T, Refusal> {
         if self.0.is_null() {
@@ -228,6 +233,10 @@ impl Host {
 #[repr(transparent)]
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HostFunction(Option<unsafe extern "C" fn(Host)>);
+
+// SAFETY: null is `None`, and every other pattern of bits an address of code, which is called only where the caller promises that
+// it is one.
+unsafe impl Plain for HostFunction {}
 
 impl HostFunction {
     /// Calls the function. No lock may be held: it might call the driver.

@@ -297,6 +297,8 @@ impl Memory {
         for (low, high) in computed {
             own.computed.insert(low - start + offset, high - start + offset);
         }
+        // The host reads such memory without a call.
+        self.was_read_back |= own.kind.is_hosts() && !passed.is_empty();
         own.passed.extend(passed);
         Ok(())
     }

@@ -16,6 +16,7 @@ use crate::modules::Modules;
 use crate::pools::Pools;
 use crate::record::Record;
 use crate::regions::Regions;
+use crate::registry::Registry;
 use crate::streams::Streams;
 
 /// Everything.
@@ -41,6 +42,8 @@ pub(crate) struct State {
     pub(crate) pools: Pools,
     /// Modules and kernels.
     pub(crate) modules: Modules,
+    /// What compiled programs have registered.
+    pub(crate) registry: Registry,
     /// Texts that are being linked, by handle. Each ends with a NUL, and lives until its link is destroyed.
     pub(crate) links: BTreeMap<u64, Vec<u8>>,
     /// What the libraries beside the driver have made.
@@ -64,6 +67,7 @@ impl State {
             graphs: Graphs::default(),
             pools: Pools::default(),
             modules: Modules::default(),
+            registry: Registry::default(),
             links: BTreeMap::new(),
             library: Handles::default(),
             record: Record::from_environment(device),

@@ -228,11 +228,22 @@ fn a_command_without_launches_is_an_error_and_changes_no_record() {
     record(&folder, "", RACE).exits(0);
     record(&folder, "", "")
         .exits(101)
-        .complains("no launches were seen: the program used the CUDA driver, but launched");
+        .complains("no launches were seen: the program used CUDA, but launched no kernel");
     let run = folder.weft("record -- true").exits(101);
-    run.complains("no launches were seen: the program made no call to the CUDA driver")
-        .complains("-cudart shared");
+    run.complains("no launches were seen: the program made no call to the CUDA driver or runtime");
     folder.weft("test copy").exits(100);
+}
+
+#[test]
+fn a_static_runtime_is_named() {
+    let folder = package("static-runtime");
+    let words = "no launches were seen: this program links NVIDIA's static runtime";
+    let run = record(&folder, "", "runtime fail").exits(101);
+    let run = run.complains(words).complains("-cudart shared");
+    assert!(!run.err.contains("cuGetExportTable"), "{run:#?}");
+    // A part of the program that is recorded all the same.
+    let run = record(&folder, "", &format!("runtime {APART}")).exits(0);
+    run.complains("note: a library that the program uses has NVIDIA's static runtime in it");
 }
 
 #[test]

@@ -4,9 +4,9 @@ use crate::allocation::Kind;
 use crate::arrays::Array;
 use crate::call::Call;
 use crate::foreign::{Host, In, Out, Plain};
-use crate::graphs::Work;
 use crate::order;
 use crate::status::{Answer, Refusal, Status, refuse};
+use crate::work::Work;
 
 exports! {
     cuArrayCreate_v2(array: Out<u64>, description: In<Plane>) since 3020 one => create;

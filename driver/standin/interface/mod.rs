@@ -1,26 +1,27 @@
 //! The functions of the driver interface, a file a chapter of the manual. Each file starts with its part of the table of exports.
 
 mod addresses;
-mod allocations;
+pub(crate) mod allocations;
 mod arrays;
-mod contexts;
-mod copies;
-mod devices;
-mod entry;
+pub(crate) mod contexts;
+pub(crate) mod copies;
+pub(crate) mod devices;
+pub(crate) mod entry;
 mod errors;
-mod events;
-mod graphs;
-mod kernels;
-mod launch;
-mod libraries;
+pub(crate) mod events;
+pub(crate) mod graphs;
+pub(crate) mod kernels;
+pub(crate) mod launch;
+pub(crate) mod libraries;
 mod links;
 mod missing;
-mod modules;
-mod occupancy;
-mod pools;
+pub(crate) mod modules;
+pub(crate) mod nodes;
+pub(crate) mod occupancy;
+pub(crate) mod pools;
 mod regions;
-mod sets;
-mod streams;
+pub(crate) mod sets;
+pub(crate) mod streams;
 mod tensors;
 mod textures;
 
@@ -43,6 +44,7 @@ pub(crate) fn exports() -> impl Iterator<Item = &'static Export> {
         libraries::EXPORTS,
         links::EXPORTS,
         modules::EXPORTS,
+        nodes::EXPORTS,
         occupancy::EXPORTS,
         pools::EXPORTS,
         regions::EXPORTS,

@@ -2,13 +2,13 @@
 
 use crate::call::Call;
 use crate::foreign::Host;
-use crate::graphs::Work;
 use crate::handles::BlasHandle;
 use crate::math::checks::{self, Product};
 use crate::math::elements::Element;
 use crate::order;
 use crate::results::{Results, Runs};
 use crate::status::{Answer, Refusal};
+use crate::work::Work;
 
 /// A call with a live handle.
 #[derive(Debug, Clone, Copy)]

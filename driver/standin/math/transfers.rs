@@ -2,11 +2,11 @@
 
 use crate::call::Call;
 use crate::foreign::Host;
-use crate::graphs::Work;
 use crate::math::checks;
 use crate::math::codes;
 use crate::order;
 use crate::status::{Answer, Status, refuse};
+use crate::work::Work;
 
 library! { codes::blas;
     "cublasSetVector" both (n: Int, size: Int, x: u64, incx: Int, y: u64, incy: Int) => |call| vectors(call, true, (n, size), (x, incx), (y, incy), 0);
