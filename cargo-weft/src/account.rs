@@ -60,7 +60,7 @@ pub(crate) fn of(
     let invalid = request.records.invalid(&jobs, request.whole);
     let (doubtful, certain): (Vec<_>, Vec<_>) = invalid.iter().partition(|call| call.after_read);
     for call in doubtful {
-        printer.note(&coverage::in_words(call));
+        printer.note(&call.to_string());
     }
     let mut counts = counts(&jobs, request.failed.len() + dead.len());
     counts.defect += certain.len();

@@ -60,20 +60,8 @@ impl RunRecords {
     }
 }
 
-/// Says what is wrong about a call.
-pub(crate) fn in_words(call: &RefusedCall) -> String {
-    let RefusedCall { function, error, kernel, reason, after_read } = call;
-    let kernel = kernel.as_ref().map(|kernel| format!(" of `{kernel}`")).unwrap_or_default();
-    let doubt = if *after_read {
-        "; the program had read memory before that a kernel might have changed, so a device might have other values there"
-    } else {
-        ""
-    };
-    format!("{function}{kernel} is refused, as CUDA does: {reason} ({error}){doubt}")
-}
-
 /// Returns a call as a problem of the run.
 pub(crate) fn problem(call: &RefusedCall) -> RunProblem {
     let name = format!("cargo-weft::{INVALID_LAUNCH}");
-    RunProblem { is_defect: true, name, message: in_words(call) }
+    RunProblem { is_defect: true, name, message: call.to_string() }
 }

@@ -1,4 +1,4 @@
-//! `cargo weft record`: runs a program with the stand-in for the CUDA driver, and keeps the launches that it makes.
+//! `cargo weft record`: runs a program with the stand-in for the CUDA driver and runtime, and keeps the launches that it makes.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -11,7 +11,6 @@ use std::process::{Command, ExitStatus};
 use weft_harness::record::{Record, RecordError};
 
 use crate::arguments::RecordArgs;
-use crate::coverage;
 use crate::exit::{Exit, Failure};
 use crate::print::Printer;
 use crate::recordings;
@@ -22,6 +21,8 @@ use crate::select;
 pub(crate) enum RecordingError {
     #[error("cannot install the stand-in for the CUDA driver in {}", .folder.display())]
     Install { folder: PathBuf, source: io::Error },
+    #[error("cannot wait for Ctrl-C")]
+    Interrupts(#[from] ctrlc::Error),
     #[error("cannot start `{}`", .program.display())]
     Start { program: PathBuf, source: io::Error },
     #[error("cannot keep the record in {}", .folder.display())]
@@ -31,17 +32,24 @@ pub(crate) enum RecordingError {
     #[error("`{}` ended with {status}", .program.display())]
     Program { program: PathBuf, status: ExitStatus },
     #[error(
-        "no launches were seen: the program made no call to the CUDA driver that the stand-in could see; a program that is linked \
-         with NVIDIA's static runtime library (libcudart_static, the default of nvcc) refuses every driver but NVIDIA's: \
-         link it with `-cudart shared`, or use the driver's interface, as cudarc and cust do"
+        "no launches were seen: the program made no call to the CUDA driver or runtime that the stand-in could see, which programs \
+         find by LD_LIBRARY_PATH as libcuda.so.1 and libcudart.so"
     )]
     NoProcess,
-    #[error("no launches were seen: the program used the CUDA driver, but launched no kernel")]
+    #[error(
+        "no launches were seen: this program links NVIDIA's static runtime (libcudart_static, the default of nvcc), which works with no \
+         driver but NVIDIA's; link with the shared one, which is recorded: `nvcc -cudart shared`, in a build script \
+         `cc::Build::new().cuda(true).cudart(\"shared\")`, or `cargo::rustc-link-lib=cudart`"
+    )]
+    StaticRuntime,
+    #[error("no launches were seen: the program used CUDA, but launched no kernel")]
     NoLaunch,
 }
 
 /// The folder that programs find the driver in, below the target directory.
 const DRIVER: &str = "weft/driver";
+/// What NVIDIA's runtime library asks of the driver, and nobody else: functions that are not documented.
+const STATIC_RUNTIME: &str = "cuGetExportTable";
 /// The variable with the folders in which programs find their libraries.
 const LIBRARIES: &str = "LD_LIBRARY_PATH";
 
@@ -56,6 +64,8 @@ pub(crate) fn run(arguments: &RecordArgs, printer: &mut Printer) -> Result<Exit,
     let own = tempfile::Builder::new().prefix("launches-").tempdir_in(&driver);
     let own = own.map_err(|source| RecordingError::Keep { folder: driver.clone(), source })?;
     let own = own.path();
+    // Ctrl-C reaches the command as well, and ends it; what it has launched until then is kept.
+    ctrlc::set_handler(|| ()).map_err(RecordingError::from)?;
     let status = status(arguments, &driver, own)?;
     let destination = arguments.save.as_ref().unwrap_or(&folder);
     let record = Record::read(own).map_err(RecordingError::from)?.unwrap_or_default();
@@ -63,15 +73,24 @@ pub(crate) fn run(arguments: &RecordArgs, printer: &mut Printer) -> Result<Exit,
         move_to(own, destination, arguments.keep)?;
     }
     told(&record, destination, printer)?;
+    // A program whose runtime library refuses the stand-in mostly fails: why is what matters.
+    if is_refused(&record) {
+        return Err(RecordingError::StaticRuntime.into());
+    }
     if !status.success() {
         let program = PathBuf::from(&arguments.command[0]);
         return Err(RecordingError::Program { program, status }.into());
     }
     match record {
         _ if record.processes == 0 => Err(RecordingError::NoProcess.into()),
-        _ if record.is_empty() => Err(RecordingError::NoLaunch.into()),
-        _ => Ok(Exit::Clean),
+        _ if !record.is_empty() => Ok(Exit::Clean),
+        _ => Err(RecordingError::NoLaunch.into()),
     }
+}
+
+/// Returns whether a runtime library of NVIDIA's has refused the stand-in before anything was launched.
+fn is_refused(record: &Record) -> bool {
+    record.is_empty() && record.missing.contains(STATIC_RUNTIME)
 }
 
 /// Runs the command with the driver in front of any other.
@@ -169,18 +188,40 @@ fn told(record: &Record, folder: &Path, printer: &mut Printer) -> io::Result<()>
             folder.display()
         ))?;
     }
+    let doubted = record.doubted().len();
+    if doubted > 0 {
+        let were = if doubted == 1 { "was" } else { "were" };
+        printer.note(&format!(
+            "{doubted} of {} {were} made after the program had read memory that a kernel might have changed; kernels do not run here, so \
+             on a device other launches might stand there",
+            counted(record.launches().len(), "launch", "launches")
+        ));
+    }
     for call in &record.refused {
-        printer.note(&coverage::in_words(call));
+        printer.note(&call.to_string());
     }
     for reason in &record.unkept {
         printer.note(&format!("a module of code was not kept: {reason}"));
     }
-    if !record.missing.is_empty() {
+    missing(record, printer);
+    Ok(())
+}
+
+/// Names what the stand-in does not have. NVIDIA's runtime library asks for all that a driver might have, for graphics too, and is said
+/// to be there instead; without launches, the error says so.
+fn missing(record: &Record, printer: &mut Printer) {
+    let has_runtime = record.missing.contains(STATIC_RUNTIME);
+    if has_runtime && !is_refused(record) {
+        printer.note(
+            "a library that the program uses has NVIDIA's static runtime in it, which works with no driver but NVIDIA's; what it \
+             launches is not recorded",
+        );
+    }
+    if !has_runtime && !record.missing.is_empty() {
         let names: Vec<&str> = record.missing.iter().map(String::as_str).collect();
         printer.note(&format!(
             "the stand-in does not have {}; the program was told so",
             names.join(", ")
         ));
     }
-    Ok(())
 }

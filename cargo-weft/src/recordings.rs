@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::ValueEnum;
 use weft_harness::case::{Job, LaunchSource, Package, PackageRecords, RecordNote, module_names};
 use weft_harness::config::Config;
-use weft_harness::record::{Record, RecordError};
+use weft_harness::record::{LaunchDoubts, Record, RecordError};
 
 use crate::coverage::RunRecords;
 
@@ -121,6 +121,7 @@ impl Recordings {
         if !never.is_empty() {
             notes.push(format!("{}: {}", RecordNote::NEVER, listed(&never)));
         }
+        notes.extend(doubts(jobs()));
         let titles = |holds: fn(&Job) -> bool| -> BTreeSet<String> {
             jobs().filter(|job| holds(job)).map(|job| format!("`{}`", job.title)).collect()
         };
@@ -140,6 +141,42 @@ impl Recordings {
         }
         notes
     }
+}
+
+/// Returns what of the launches of some jobs is left open, or might have been another one on a device.
+fn doubts<'j>(jobs: impl Iterator<Item = &'j Job>) -> Vec<String> {
+    let recorded: Vec<(&Job, LaunchDoubts)> =
+        jobs.filter_map(|job| Some((job, job.recorded?.doubts))).collect();
+    let of = |holds: fn(&LaunchDoubts) -> bool| {
+        let found = recorded.iter().filter(|(_, doubts)| holds(doubts));
+        let titles: Vec<String> = found.map(|(job, _)| format!("`{}`", job.title)).collect();
+        (titles.len(), titles.into_iter().collect::<BTreeSet<String>>())
+    };
+    let mut notes = Vec::new();
+    let (count, kernels) = of(|doubts| doubts.after_read);
+    if count > 0 {
+        notes.push(format!(
+            "{count} of {} recorded launches might be others on a device: the program had read memory before that a kernel might have \
+             changed, and kernels do not run while launches are recorded; of {}",
+            recorded.len(),
+            listed(&kernels)
+        ));
+    }
+    let (_, kernels) = of(|doubts| doubts.has_maps);
+    if !kernels.is_empty() {
+        let kernels = listed(&kernels);
+        notes.push(format!(
+            "what a tensor map says is recorded, but not used: an argument with one is open, of {kernels}"
+        ));
+    }
+    let (_, kernels) = of(|doubts| doubts.leads_to_variables);
+    if !kernels.is_empty() {
+        let kernels = listed(&kernels);
+        notes.push(format!(
+            "an argument that leads to a variable of the module is open, of {kernels}"
+        ));
+    }
+    notes
 }
 
 fn listed(names: &BTreeSet<String>) -> String {

@@ -1,11 +1,13 @@
 //! A stand-in for the CUDA driver library that runs no kernel and records every launch.
 //!
-//! Programs find it as `libcuda.so` and `libcuda.so.1`: [`install`] writes it into a folder, which then has to be in
-//! `LD_LIBRARY_PATH`. A program that loads it sees one device, allocates, copies and launches; what it launches is
+//! It is the driver (`libcuda.so`) and the shared runtime library (`libcudart.so`) in one: [`install`] writes it into a folder, which
+//! then has to be in `LD_LIBRARY_PATH`. A program that loads it sees one device, allocates, copies and launches; what it launches is
 //! written into the folder that [`RECORD`] names. The format is documented in `standin/record.rs`.
 //!
 //! The stand-in is compiled for 64-bit Linux with glibc, the platforms of CUDA on which the variable above works. Elsewhere [`LIBRARY`]
 //! is `None`, and [`install`] says why.
+
+mod soname;
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -17,8 +19,26 @@ pub const DEVICE: &str = "WEFT_RECORD_DEVICE";
 /// Name of the environment variable with the bytes of the largest allocation whose contents are recorded, 65536 without it.
 pub const CONTENTS: &str = "WEFT_RECORD_CONTENTS";
 
-/// The names by which programs look for the driver: with its version when they are linked with it, and often without when they load it.
-pub const NAMES: [&str; 2] = ["libcuda.so.1", "libcuda.so"];
+/// The name of the library, by which programs that are linked with the driver look for it.
+pub const NAME: &str = "libcuda.so.1";
+/// Other names by which programs load the driver, the runtime library and libraries beside them: they lead to the same file.
+pub const LINKS: [&str; 5] =
+    ["libcuda.so", "libcudart.so", "libcublas.so", "libcublasLt.so", "libcurand.so"];
+/// The names by which programs that are linked with the runtime library look for it, one for each major version: files of their own
+/// that lead to the library (`src/soname.rs` says why).
+pub const RUNTIMES: [&str; 3] = ["libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13"];
+
+/// The names by which programs look for cuBLAS, cuBLASLt and cuRAND, of which the library has the functions that frameworks call: files
+/// like those of the runtime library.
+pub const BESIDE: [&str; 7] = [
+    "libcublas.so.11",
+    "libcublas.so.12",
+    "libcublas.so.13",
+    "libcublasLt.so.11",
+    "libcublasLt.so.12",
+    "libcublasLt.so.13",
+    "libcurand.so.10",
+];
 
 /// The bytes of the library; `None` on platforms that have no stand-in.
 pub const LIBRARY: Option<&[u8]> = built::LIBRARY;
@@ -60,20 +80,32 @@ mod built {
     }
 }
 
-/// Writes the library into a folder, which is made if it is missing, under both of its [`NAMES`]. A library that is there is replaced
-/// as a whole: programs that use it go on with the old one.
+/// Writes the library into a folder, which is made if it is missing, under [`NAME`] and all names that lead to it. A file that is
+/// there is replaced as a whole: programs that use it go on with the old one.
 ///
 /// # Errors
 /// `Unsupported` on platforms without the stand-in, and what the system says of the folder.
 pub fn install(folder: &Path) -> io::Result<()> {
-    let library = LIBRARY.ok_or_else(|| io::Error::new(io::ErrorKind::Unsupported, REASON))?;
+    let unsupported = || io::Error::new(io::ErrorKind::Unsupported, REASON);
+    let library = LIBRARY.ok_or_else(unsupported)?;
     std::fs::create_dir_all(folder)?;
-    let [file, link] = NAMES;
-    let path = folder.join(file);
-    if !std::fs::read(&path).is_ok_and(|present| present == library) {
+    write(folder, NAME, library)?;
+    for link in LINKS {
+        built::link(NAME, folder, link)?;
+    }
+    for name in RUNTIMES.into_iter().chain(BESIDE) {
+        write(folder, name, &soname::library(name, NAME, library).ok_or_else(unsupported)?)?;
+    }
+    Ok(())
+}
+
+/// Writes a file as a whole, unless it is there.
+fn write(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+    let path = folder.join(name);
+    if !std::fs::read(&path).is_ok_and(|present| present == bytes) {
         let mut fresh = tempfile::NamedTempFile::new_in(folder)?;
-        fresh.write_all(library)?;
+        fresh.write_all(bytes)?;
         fresh.persist(&path)?;
     }
-    built::link(file, folder, link)
+    Ok(())
 }

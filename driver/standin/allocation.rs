@@ -12,6 +12,10 @@ pub(crate) enum Kind {
     Device,
     /// A variable of a module.
     Variable,
+    /// The device's, put to addresses that were reserved.
+    Mapped,
+    /// That of an array, whose address programs do not get.
+    Array,
     /// Of both; the host reads and writes it without a call.
     Managed,
     /// The host's, pinned.
@@ -34,7 +38,7 @@ pub(crate) enum Reach {
     Argument(u32),
     /// A variable of the module.
     Variable(String),
-    /// The arguments of the launch are not known.
+    /// The arguments of the launch are not known, or it is a call of a library.
     Unknown,
 }
 
@@ -47,6 +51,13 @@ pub(crate) struct Passed {
     pub(crate) kernel: String,
     /// How it reached the allocation.
     pub(crate) reach: Reach,
+}
+
+impl Passed {
+    /// Returns what stands for a function of a library, which has no module.
+    pub(crate) fn library(function: &str) -> Self {
+        Passed { module: None, kernel: function.to_owned(), reach: Reach::Unknown }
+    }
 }
 
 /// What is known of an allocation at a launch.
@@ -80,6 +91,8 @@ pub(crate) struct Allocation {
     pub(crate) flags: u32,
     /// Offsets of bytes that the host copied in or set.
     pub(crate) known: Ranges,
+    /// Offsets of bytes that a call of a library would have computed: nobody knows them.
+    pub(crate) computed: Ranges,
     /// Counts the calls that changed it.
     pub(crate) version: u64,
     /// Kernels that might have stored into it since the host overwrote all of it.
@@ -88,4 +101,49 @@ pub(crate) struct Allocation {
     pub(crate) snapshot: Option<Snapshot>,
     /// Its number, in the order of allocation.
     pub(crate) number: u64,
+}
+
+impl Allocation {
+    /// Takes in the allocation that begins at the end of this one.
+    pub(crate) fn join(&mut self, next: &Allocation) {
+        let shift = self.size;
+        let moved = |ranges: &Ranges| -> Vec<(u64, u64)> { ranges.within(0, next.size) };
+        for (low, high) in moved(&next.known) {
+            self.known.insert(low + shift, high + shift);
+        }
+        for (low, high) in moved(&next.computed) {
+            self.computed.insert(low + shift, high + shift);
+        }
+        self.passed.extend(next.passed.iter().cloned());
+        self.size += next.size;
+        self.version += 1;
+    }
+
+    /// Returns what of it begins at an offset, and is `size` bytes long.
+    pub(crate) fn part(&self, start: u64, size: u64) -> Self {
+        let moved = |ranges: &Ranges| {
+            let mut found = Ranges::default();
+            for (low, high) in ranges.within(start, start + size) {
+                found.insert(low - start, high - start);
+            }
+            found
+        };
+        Allocation {
+            size,
+            known: moved(&self.known),
+            computed: moved(&self.computed),
+            version: self.version + 1,
+            snapshot: None,
+            ..self.clone()
+        }
+    }
+
+    /// Notes that nobody knows these bytes any more.
+    pub(crate) fn known_no_more(&mut self, start: u64, end: u64) {
+        if !self.kind.is_hosts() {
+            self.known.remove(start, end);
+        }
+        self.computed.insert(start, end);
+        self.version += 1;
+    }
 }

@@ -56,20 +56,29 @@ impl Call {
     }
 }
 
-/// Answers a call: runs its body, notes a refusal, and returns the number of the result. A panic is a fault of the stand-in; it never
-/// reaches the program.
+/// Answers a call of the driver, with the number of the result.
+pub(crate) fn answer(function: &'static str, body: &dyn Fn(&Call) -> Answer) -> i32 {
+    attempt(function, Status::name, body).number()
+}
+
+/// Runs the body of a call, notes a refusal under the name that its code has, and returns the result. A panic is a fault of the
+/// stand-in; it never reaches the program.
 ///
 /// It is not generic: hundreds of functions use it.
-pub(crate) fn answer(function: &'static str, body: &dyn Fn(&Call) -> Answer) -> i32 {
+pub(crate) fn attempt(
+    function: &'static str,
+    name: fn(Status) -> &'static str,
+    body: &dyn Fn(&Call) -> Answer,
+) -> Status {
     let call = Call { function };
     let done = panic::catch_unwind(AssertUnwindSafe(|| match body(&call) {
         Ok(()) => Status::Success,
         Err(refusal) => {
             let mut state = state::lock();
             let after_read = state.memory.was_read_back;
-            state.record.invalid(function, &refusal, after_read);
+            state.record.invalid(function, name(refusal.status), &refusal, after_read);
             refusal.status
         }
     }));
-    done.unwrap_or(Status::Unknown).number()
+    done.unwrap_or(Status::Unknown)
 }

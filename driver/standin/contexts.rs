@@ -75,6 +75,11 @@ impl Contexts {
         handle
     }
 
+    /// Returns the handle of the primary context, once it was used.
+    pub(crate) fn primary(&self) -> Option<u64> {
+        self.primary
+    }
+
     /// Releases the primary context, which ends with its last release.
     pub(crate) fn release(&mut self) -> Result<(), Refusal> {
         if self.retained == 0 {

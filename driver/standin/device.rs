@@ -146,8 +146,8 @@ impl Device {
             | 78..=80 | 83 | 89 | 90
             // Registered host memory by its own address, cooperative launches, registering.
             | 91 | 95 | 99
-            // Memory pools, domains of memory synchronization, function pointers.
-            | 115 | 126 | 129 => 1,
+            // Virtual memory management, memory pools, domains of memory synchronization, function pointers.
+            | 102 | 115 | 126 | 129 => 1,
             75 => count(self.capability.0),
             76 => count(self.capability.1),
             81 => bytes(self.shared_per_multiprocessor()),
@@ -155,7 +155,8 @@ impl Device {
             97 => bytes(self.most_shared()),
             106 => count(self.blocks_per_multiprocessor()),
             111 => bytes(self.reserved_shared()),
-            120 => i32::from(self.has_clusters()),
+            // Clusters, tensor maps.
+            120 | 127 => i32::from(self.has_clusters()),
             131 | 134 => -1,
             17..=147 => 0,
             _ => return None,

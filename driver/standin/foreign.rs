@@ -20,7 +20,7 @@ macro_rules! plain {
         $(unsafe impl Plain for $type {})*
     };
 }
-plain!(u8, u16, u32, i32, u64, usize, f32, *const c_void, *const c_char);
+plain!(u8, u16, u32, i32, u64, i64, usize, f32, *const c_void, *const c_char);
 
 // SAFETY: arrays of plain values have no padding.
 unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
@@ -34,6 +34,16 @@ impl<T: Plain> Out<T> {
     /// Returns whether the caller gave no address.
     pub(crate) fn is_null(self) -> bool {
         self.0.is_null()
+    }
+
+    /// Returns whether the address is a multiple of some bytes.
+    pub(crate) fn is_aligned_to(self, bytes: usize) -> bool {
+        self.0.addr().is_multiple_of(bytes)
+    }
+
+    /// Reads what is there, for functions that change it.
+    pub(crate) fn present(self) -> Result<T, Refusal> {
+        In(self.0.cast_const()).read()
     }
 
     /// Stores a result; a null address is an invalid value.
@@ -93,7 +103,7 @@ impl<T: Plain> In<T> {
         if self.0.is_null() {
             return Err(Status::InvalidValue.into());
         }
-        // SAFETY: not null, so the caller promises that a `T` is there (see the module), of which all bits are valid.
+        // SAFETY: not null, so the caller promises that a `T` is there (see the module), all bits of which are valid.
         Ok(unsafe { self.0.read_unaligned() })
     }
 
@@ -109,6 +119,11 @@ impl<T: Plain> In<T> {
     /// Returns the same list as places for results: some functions give results in the place of values.
     pub(crate) fn places(self) -> Out<T> {
         Out(self.0.cast_mut())
+    }
+
+    /// Returns what is behind this value.
+    pub(crate) fn behind<U: Plain>(self) -> In<U> {
+        In(self.0.wrapping_add(1).cast())
     }
 
     /// Reads one value of a list.
@@ -218,6 +233,10 @@ impl Host {
 #[repr(transparent)]
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HostFunction(Option<unsafe extern "C" fn(Host)>);
+
+// SAFETY: null is `None`, and every other pattern of bits an address of code, which is called only where the caller promises that
+// it is one.
+unsafe impl Plain for HostFunction {}
 
 impl HostFunction {
     /// Calls the function. No lock may be held: it might call the driver.

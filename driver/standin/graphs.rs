@@ -1,29 +1,19 @@
-//! Streams that are captured, and graphs of what they were given. The parts of a graph are kept in the order in which they were
-//! captured, which is one of those that the graph allows.
+//! Streams that are captured, and graphs: of what streams were given, or made node by node.
 
 use std::collections::BTreeMap;
+use std::mem;
 
-use crate::foreign::{Host, HostFunction};
-use crate::limits::Configuration;
-use crate::modules::Kernel;
+use crate::graph::WorkGraph;
 use crate::status::{Refusal, Status, refuse};
+use crate::work::Work;
 
-/// Work that a stream is given.
-#[derive(Debug, Clone)]
-pub(crate) enum Work {
-    /// A launch, with the arguments that it was asked for with.
-    Launch { kernel: Kernel, configuration: Configuration, arguments: Option<Vec<Vec<u8>>> },
-    /// A copy from the host.
-    In { to: u64, from: Host, count: u64 },
-    /// A copy to the host.
-    Out { to: Host, from: u64, count: u64 },
-    /// A copy within the device.
-    Within { to: u64, from: u64, count: u64 },
-    /// Values in rows: the first address, bytes from row to row, a value, values of a row, rows.
-    Set { to: u64, pitch: u64, value: Vec<u8>, width: u64, height: u64 },
-    /// A function of the host.
-    Call { function: HostFunction, data: Host },
-}
+/// Whether a graph could be updated.
+pub(crate) const UPDATED: u32 = 0;
+const TOPOLOGY_CHANGED: u32 = 2;
+const TYPE_CHANGED: u32 = 3;
+
+/// Handles of nodes are greater than all others.
+const FIRST_NODE: u64 = 1 << 48;
 
 /// A capture that is going on.
 #[derive(Debug)]
@@ -41,7 +31,9 @@ pub(crate) struct Graphs {
     streams: BTreeMap<u64, u64>,
     /// The capture that an event was recorded in.
     events: BTreeMap<u64, u64>,
-    live: BTreeMap<u64, Vec<Work>>,
+    live: BTreeMap<u64, WorkGraph>,
+    /// Handle of the last node.
+    nodes: u64,
 }
 
 impl Graphs {
@@ -103,22 +95,60 @@ impl Graphs {
         }
         self.streams.retain(|_, capture| *capture != handle);
         self.events.retain(|_, capture| *capture != handle);
-        let work = self.captures.remove(&handle).map(|capture| capture.work);
-        self.live.insert(fresh, work.unwrap_or_default());
+        let work = self.captures.remove(&handle).map(|capture| capture.work).unwrap_or_default();
+        self.create(fresh);
+        let mut last = Vec::new();
+        // In the order in which it was captured, which is one of those that the graph allows.
+        for own in work {
+            last = vec![self.add(fresh, &last, vec![own])?];
+        }
         Ok(())
     }
 
-    /// Returns the work of a graph.
-    pub(crate) fn graph(&self, handle: u64) -> Result<&Vec<Work>, Refusal> {
+    /// Adds a graph without nodes.
+    pub(crate) fn create(&mut self, fresh: u64) {
+        self.live.insert(fresh, WorkGraph::default());
+    }
+
+    /// Adds a node behind others, and returns its handle.
+    pub(crate) fn add(
+        &mut self,
+        graph: u64,
+        behind: &[u64],
+        work: Vec<Work>,
+    ) -> Result<u64, Refusal> {
+        self.nodes += 1;
+        let handle = FIRST_NODE + self.nodes;
+        self.graph(graph)?.add(handle, behind, work)?;
+        Ok(handle)
+    }
+
+    /// Returns a graph.
+    pub(crate) fn graph(&mut self, handle: u64) -> Result<&mut WorkGraph, Refusal> {
         let wrong = || refuse(Status::InvalidValue, "the graph is not live");
-        self.live.get(&handle).ok_or_else(wrong)
+        self.live.get_mut(&handle).ok_or_else(wrong)
     }
 
-    /// Makes an executable graph of a graph.
+    /// Makes a copy of a graph, such as an executable one. Its nodes have the same handles.
     pub(crate) fn instantiate(&mut self, graph: u64, fresh: u64) -> Result<(), Refusal> {
-        let work = self.graph(graph)?.clone();
-        self.live.insert(fresh, work);
+        let copy = self.graph(graph)?.clone();
+        self.live.insert(fresh, copy);
         Ok(())
+    }
+
+    /// Replaces the work of an executable graph by that of a graph with the same kinds of work; otherwise returns the number that says why it
+    /// cannot be (`CUgraphExecUpdateResult`).
+    pub(crate) fn update(&mut self, executable: u64, graph: u64) -> Result<u32, Refusal> {
+        let (old, new) = (self.graph(executable)?.work(), self.graph(graph)?.work());
+        if old.len() != new.len() {
+            return Ok(TOPOLOGY_CHANGED);
+        }
+        let mut pairs = old.iter().zip(&new);
+        if pairs.any(|(old, new)| mem::discriminant(old) != mem::discriminant(new)) {
+            return Ok(TYPE_CHANGED);
+        }
+        self.instantiate(graph, executable)?;
+        Ok(UPDATED)
     }
 
     /// Ends a graph.

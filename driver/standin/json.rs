@@ -91,6 +91,17 @@ impl Json {
         });
     }
 
+    /// Adds a member whose value is a list of numbers with signs.
+    pub(crate) fn signed(&mut self, key: &str, values: &[i64]) {
+        self.key(key);
+        self.braces('[', ']', |list| {
+            for value in values {
+                list.comma();
+                let _ = write!(list.text, "{value}");
+            }
+        });
+    }
+
     /// Adds a member whose value is a list of texts.
     pub(crate) fn texts<T: AsRef<str>>(&mut self, key: &str, values: impl IntoIterator<Item = T>) {
         self.key(key);

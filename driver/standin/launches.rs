@@ -12,6 +12,10 @@ use crate::memory::Memory;
 use crate::modules::Kernel;
 use crate::record::Record;
 use crate::state::State;
+use crate::tensor::{self, TensorMap};
+
+/// What memory is aligned to, unless the record says otherwise.
+const ALIGN: u64 = 256;
 
 /// Allocations in the order in which they are numbered.
 struct Numbering<'s> {
@@ -34,6 +38,15 @@ struct Argument {
     pointers: Vec<Pointer>,
     /// Where pointers to freed memory are.
     freed: Vec<u64>,
+    maps: Vec<Map>,
+}
+
+/// A tensor map in an argument.
+struct Map {
+    at: u64,
+    /// Where it leads, if that is live memory.
+    pointer: Option<Pointer>,
+    own: TensorMap,
 }
 
 impl Numbering<'_> {
@@ -52,7 +65,9 @@ impl Numbering<'_> {
     /// Returns the pointers within an argument, and the argument with zeros in their places.
     fn argument(&mut self, bytes: &[u8]) -> Argument {
         let (mut plain, mut pointers, mut freed) = (bytes.to_vec(), Vec::new(), Vec::new());
-        for (word, at) in bytes.chunks_exact(8).zip((0..).step_by(8)) {
+        let maps = self.maps(&mut plain);
+        let words = plain.clone();
+        for (word, at) in words.chunks_exact(8).zip((0..).step_by(8)) {
             let address = word.first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
             if !self.memory.might_be_address(address) {
                 continue;
@@ -69,7 +84,23 @@ impl Numbering<'_> {
             let _ = write!(text, "{byte:02x}");
             text
         });
-        Argument { bytes, pointers, freed }
+        Argument { bytes, pointers, freed, maps }
+    }
+
+    /// Returns the tensor maps within an argument, which become zeros there.
+    fn maps(&mut self, bytes: &mut [u8]) -> Vec<Map> {
+        let (mut found, mut at) = (Vec::new(), 0);
+        while let Some(rest) = bytes.get(at..).filter(|rest| rest.len() >= tensor::SIZE) {
+            let Some(own) = TensorMap::decode(rest) else {
+                at += 8;
+                continue;
+            };
+            bytes[at..at + tensor::SIZE].fill(0);
+            let place = at as u64;
+            found.push(Map { at: place, pointer: self.pointer(place, own.address), own });
+            at += tensor::SIZE;
+        }
+        found
     }
 
     /// Numbers all that the contents of numbered allocations point to, from number `first` on.
@@ -132,7 +163,10 @@ pub(crate) fn record(
         }
     });
     let reached = reached(&mut numbering, values.as_deref(), &globals);
-    state.record.line(&line);
+    state.record.launch(&line, state.memory.was_read_back);
+    // Which surfaces a kernel gets is not looked for.
+    let surfaces = state.arrays.written().map(|base| (base, Reach::Unknown));
+    let reached = reached.into_iter().chain(surfaces).collect();
     note_passed(&mut state.memory, name.as_deref(), &kernel.name, reached);
 }
 
@@ -144,11 +178,23 @@ fn write_arguments(json: &mut Json, values: Option<&[Argument]>, reason: Option<
             if !argument.freed.is_empty() {
                 json.numbers("freed", &argument.freed);
             }
+            if !argument.maps.is_empty() {
+                json.objects("maps", &argument.maps, write_map);
+            }
         });
     } else {
         json.null("args");
         json.text("reason", reason.unwrap_or("the parameters of the kernel are not known"));
     }
+}
+
+fn write_map(json: &mut Json, map: &Map) {
+    json.number("at", map.at);
+    if let Some(pointer) = &map.pointer {
+        json.number("allocation", pointer.allocation as u64);
+        json.number("offset", pointer.offset);
+    }
+    map.own.write(json);
 }
 
 fn write_pointer(json: &mut Json, pointer: &Pointer) {
@@ -162,6 +208,11 @@ fn write_allocations(json: &mut Json, numbering: &mut Numbering) {
         let contents = Arc::clone(&numbering.contents[number]);
         let Some(own) = numbering.memory.at(numbering.bases[number]) else { return };
         json.number("size", own.size);
+        // Only memory of the host might begin anywhere.
+        let behind = numbering.bases[number] % ALIGN;
+        if behind != 0 {
+            json.number("behind", behind);
+        }
         let Some(name) = &contents.name else { return };
         json.text("contents", name);
         let passed = own.passed.clone();
@@ -202,7 +253,9 @@ fn reached(
         return numbering.memory.all().map(|(base, _)| (base, Reach::Unknown)).collect();
     };
     let arguments = values.iter().zip(0..).flat_map(|(argument, index)| {
-        argument.pointers.iter().map(move |pointer| (pointer.allocation, Reach::Argument(index)))
+        let maps = argument.maps.iter().filter_map(|map| map.pointer.as_ref());
+        let pointers = argument.pointers.iter().chain(maps);
+        pointers.map(move |pointer| (pointer.allocation, Reach::Argument(index)))
     });
     let globals = globals.iter().map(|(name, number)| (*number, Reach::Variable(name.clone())));
     let (mut waiting, mut found): (Vec<_>, BTreeSet<_>) =

@@ -45,7 +45,8 @@ pub(crate) fn check(device: Device, kernel: &Kernel, launch: &Configuration) -> 
     done.map_err(|refusal| Refusal { kernel: Some(kernel.name.clone()), ..refusal })
 }
 
-fn check_sizes(launch: &Configuration) -> Answer {
+/// Refuses grids and blocks that no kernel can have.
+pub(crate) fn check_sizes(launch: &Configuration) -> Answer {
     let both = [("grid", launch.grid, device::GRID), ("block", launch.block, device::BLOCK)];
     for (what, sizes, most) in both {
         for (axis, (size, most)) in ["x", "y", "z"].into_iter().zip(sizes.into_iter().zip(most)) {

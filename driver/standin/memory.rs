@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::allocation::{Allocation, Kind};
+use crate::allocation::{Allocation, Kind, Passed};
 use crate::device;
 use crate::foreign::Host;
 use crate::pages::{self, Pages};
@@ -36,13 +36,74 @@ impl Memory {
         if size == 0 {
             return Err(refuse(Status::InvalidValue, "an allocation of 0 bytes"));
         }
+        self.use_bytes(size)?;
+        let base = self.pages.take(size);
+        let base = base.ok_or_else(|| {
+            self.used -= size;
+            Status::OutOfMemory
+        })?;
+        self.add(base, size, kind, flags);
+        Ok(base)
+    }
+
+    /// Counts bytes of the device as used, if it has so many.
+    pub(crate) fn use_bytes(&mut self, size: u64) -> Answer {
         if size > device::MEMORY - self.used {
             return Err(Status::OutOfMemory.into());
         }
-        let base = self.pages.take(size).ok_or(Status::OutOfMemory)?;
         self.used += size;
-        self.add(base, size, kind, flags);
-        Ok(base)
+        Ok(())
+    }
+
+    /// Returns the first of so many addresses, a multiple of `alignment`, that nothing else has.
+    pub(crate) fn reserve(&mut self, size: u64, alignment: u64) -> Result<u64, Refusal> {
+        let room = size.checked_add(alignment).ok_or(Status::OutOfMemory)?;
+        let start = self.pages.take(room).ok_or(Status::OutOfMemory)?;
+        Ok(start.next_multiple_of(alignment))
+    }
+
+    /// Makes reserved addresses an allocation, one with those that touch them. `was_elsewhere`: the memory has lain at other addresses
+    /// before, so that nobody knows what is in it.
+    pub(crate) fn open(&mut self, base: u64, size: u64, was_elsewhere: bool) {
+        self.add(base, size, Kind::Mapped, 0);
+        if was_elsewhere && let Some(own) = self.allocations.get_mut(&base) {
+            own.computed.insert(0, size);
+        }
+        let is_mapped = |own: &&Allocation| own.kind == Kind::Mapped;
+        if self.allocations.get(&(base + size)).as_ref().is_some_and(is_mapped) {
+            self.join(base, base + size);
+        }
+        let before = self.allocations.range(..base).next_back();
+        let before = before.filter(|(at, own)| **at + own.size == base && is_mapped(own));
+        if let Some(at) = before.map(|(at, _)| *at) {
+            self.join(at, base);
+        }
+    }
+
+    fn join(&mut self, first: u64, second: u64) {
+        if let Some(next) = self.allocations.remove(&second)
+            && let Some(own) = self.allocations.get_mut(&first)
+        {
+            own.join(&next);
+        }
+    }
+
+    /// Ends a part of such an allocation; what is before it and behind it stays.
+    pub(crate) fn close(&mut self, start: u64, size: u64) {
+        let Some((base, own)) = self.find(start).map(|(base, own)| (base, own.clone())) else {
+            return;
+        };
+        self.allocations.remove(&base);
+        self.generation += 1;
+        let (before, behind) = (start - base, (base + own.size).saturating_sub(start + size));
+        if before > 0 {
+            self.allocations.insert(base, own.part(0, before));
+        }
+        if behind > 0 {
+            self.allocations.insert(start + size, own.part(before + size, behind));
+        }
+        Pages::zero(start, start + size);
+        self.freed.insert(start, start + size);
     }
 
     fn add(&mut self, base: u64, size: u64, kind: Kind, flags: u32) {
@@ -53,6 +114,7 @@ impl Memory {
             kind,
             flags,
             known,
+            computed: Ranges::default(),
             version: 0,
             passed: BTreeSet::new(),
             snapshot: None,
@@ -204,8 +266,10 @@ impl Memory {
         if to.is_null() {
             return Err(refuse(Status::InvalidValue, "copies to a null pointer of the host"));
         }
-        let (base, _) = self.range(from, count, "copies from")?;
-        self.was_read_back |= self.allocations.get(&base).is_some_and(|own| !own.passed.is_empty());
+        let (base, offset) = self.range(from, count, "copies from")?;
+        self.was_read_back |= self.allocations.get(&base).is_some_and(|own| {
+            !own.passed.is_empty() || !own.computed.within(offset, offset + count).is_empty()
+        });
         Self::move_bytes(to, Host::at(from), count);
         Ok(())
     }
@@ -221,6 +285,7 @@ impl Memory {
         Self::move_bytes(Host::at(to), Host::at(from), count);
         let Some(own) = self.allocations.get(&source) else { return Ok(()) };
         let (known, passed) = (own.known.within(start, start + count), own.passed.clone());
+        let computed = own.computed.within(start, start + count);
         self.overwritten(target, offset, count);
         let Some(own) = self.allocations.get_mut(&target) else { return Ok(()) };
         if !own.kind.is_hosts() {
@@ -229,8 +294,37 @@ impl Memory {
                 own.known.insert(low - start + offset, high - start + offset);
             }
         }
+        for (low, high) in computed {
+            own.computed.insert(low - start + offset, high - start + offset);
+        }
+        // The host reads such memory without a call.
+        self.was_read_back |= own.kind.is_hosts() && !passed.is_empty();
         own.passed.extend(passed);
         Ok(())
+    }
+
+    /// Notes that a library would have computed these bytes, of one live allocation.
+    pub(crate) fn compute(&mut self, to: u64, count: u64, by: &str) -> Answer {
+        if count == 0 {
+            return Ok(());
+        }
+        let (base, offset) = self.range(to, count, "writes")?;
+        let Some(own) = self.allocations.get_mut(&base) else { return Ok(()) };
+        if own.kind.is_hosts() {
+            // What is there at a launch counts as known, so that only who has changed it can be noted.
+            own.passed.insert(Passed::library(by));
+            self.was_read_back = true;
+        }
+        own.known_no_more(offset, offset + count);
+        Ok(())
+    }
+
+    /// Notes that a library might have computed anything, everywhere.
+    pub(crate) fn compute_anything(&mut self, by: &str) {
+        for own in self.allocations.values_mut() {
+            own.passed.insert(Passed::library(by));
+            self.was_read_back |= own.kind.is_hosts();
+        }
     }
 
     /// Returns whether an address is in a live allocation, or looks like one of the device.
@@ -325,6 +419,7 @@ impl Memory {
     fn overwritten(&mut self, base: u64, offset: u64, count: u64) {
         let Some(own) = self.allocations.get_mut(&base) else { return };
         own.known.insert(offset, offset + count);
+        own.computed.remove(offset, offset + count);
         own.version += 1;
         if count == own.size {
             own.passed.clear();

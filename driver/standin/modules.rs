@@ -120,9 +120,9 @@ impl Module {
         self.signatures.kernels.iter().map(|kernel| kernel.name.clone()).collect()
     }
 
-    /// Returns its PTX version, such as 85.
-    pub(crate) fn version(&self) -> u32 {
-        self.signatures.version
+    /// Returns the architecture that it is compiled for, such as 90.
+    pub(crate) fn target(&self) -> u32 {
+        self.signatures.target
     }
 }
 

@@ -1,6 +1,6 @@
 //! The record: what a process launched, as files that anyone can read.
 //!
-//! # The record (version 1)
+//! # The record (version 2)
 //!
 //! A folder, named by `WEFT_RECORD`. `modules/HASH.ptx` is the PTX text of one module; `contents/HASH.hex` the contents of an
 //! allocation; `launches/PID-START.jsonl`, one file a process, has one JSON object a line, appended with a single `write` of the
@@ -9,10 +9,10 @@
 //! point, and renamed.
 //!
 //! Every object has `"record"`, its kind. A line that a process has written is not written again: launches are kept once by
-//! content. Fields that readers do not know are to be skipped.
+//! content. Fields that readers do not know are to be skipped. Version 1 has no `maps`, `behind`, and `after_read` of launches.
 //!
 //! ```json
-//! {"record":"process","version":1,"command":["…argv…"],"pid":7,"device":"sm_90","multiprocessors":132}
+//! {"record":"process","version":2,"command":["…argv…"],"pid":7,"device":"sm_90","multiprocessors":132}
 //! {"record":"module","hash":"…","kernels":["saxpy"]}
 //! {"record":"module","bytes":1234,"reason":"it holds machine code alone"}
 //! {"record":"launch","kernel":"saxpy","module":"HASH","grid":[4,1,1],"block":[256,1,1],"cluster":[2,1,1],"shared":0,
@@ -31,9 +31,16 @@
 //!     words of 8 bytes at `at`, a multiple of 8, that point into a live allocation or one past its end. In `bytes` they are zeros, so that a
 //!     record does not depend on addresses. `freed` lists where pointers to memory that was freed are, zeros in `bytes` too; absent where
 //!     there are none. `args` is `null` where the parameters are not known, with a `reason`.
+//!     `maps` are tensor maps (`CUtensorMap`, 128 bytes, zeros in `bytes` too), absent where there are none: where they are, the memory that they lead
+//!     into, `allocation` and `offset` or neither if that is not live, and the parameters of the call that made them, under names of ours:
+//!     `mode` (`tiled`, `im2col`, `im2col-wide`), `element` (the type as in PTX), `dims`, `strides` in bytes, `box` or the corners
+//!     `lower` and `upper` with `channels` and `pixels`, `steps` (of elements), and the numbers `interleave`, `swizzle`, `promotion` and `fill`.
+//!   - `after_read`: `true` if the process had read memory before that a kernel might have changed, so that the launch might rest on values which are
+//!     not those of a device; absent otherwise, also where it had made the same launch before that.
 //!   - `allocations`: those that arguments and globals point into, numbered by first use in this launch, then those that known contents of these point
 //!     into, through contents that are too large to be kept too. `contents` is absent if nothing is known or the allocation is larger than `WEFT_RECORD_CONTENTS` bytes (64 KiB). `pointers` are
-//!     those within its contents, absent where there are none.
+//!     those within its contents, absent where there are none. `behind` says how many bytes it begins behind a multiple of 256; absent
+//!     for 0, as that of all memory of the device is.
 //!   - `passed`: how kernels of earlier launches reached this allocation since the host overwrote all of it with one call, each once,
 //!     sorted; absent where there are none, or no contents. Whether these kernels store there is for the reader to decide: the contents are
 //!     those that the host gave. `arg` is the parameter; `{"global":"table"}` stands in its place for a variable of the
@@ -44,7 +51,8 @@
 //!   are zeros. Memory that the host uses without calls (managed, pinned, registered) is known as it is at the launch.
 //! - `invalid`: a call that the driver refuses. `"after_read":true` says that the process has read memory before that a kernel might have changed, so
 //!   that the call might rest on values which are not those of a device. `kernel` is there if the call is about one.
-//! - `missing`: a function that the stand-in does not have was called or, if it has no such symbol, asked for, once each.
+//! - `missing`: a function that the stand-in does not have was called or, if it has no such symbol, asked for, once each. If it has the
+//!   function, but not what was asked of it, the reason stands behind the name: `cuLinkAddData_v2 (links machine code)`.
 //!
 //! Recording never stops the program: what cannot be written is not, and one line on standard error says so, once.
 
@@ -59,7 +67,7 @@ use std::{env, process};
 use crate::device::Device;
 use crate::hash;
 use crate::json::Json;
-use crate::status::Refusal;
+use crate::status::{Refusal, Status};
 
 /// Bytes of the largest allocation whose contents are kept, unless the environment says otherwise.
 const CONTENTS: u64 = 64 << 10;
@@ -118,7 +126,18 @@ impl Record {
         if !self.is_on() {
             return;
         }
-        let done = self.opened().and_then(|()| self.append(line));
+        let done = self.opened().and_then(|()| self.append(line, line));
+        self.judge(done);
+    }
+
+    /// Appends the line of a launch. `after_read`: whether the host has seen memory before that a kernel might have changed. A launch that
+    /// it made before that too is the same.
+    pub(crate) fn launch(&mut self, line: &str, after_read: bool) {
+        let Some(members) = line.strip_suffix('}').filter(|_| after_read && self.is_on()) else {
+            return self.line(line);
+        };
+        let marked = format!("{members},\"after_read\":true}}");
+        let done = self.opened().and_then(|()| self.append(line, &marked));
         self.judge(done);
     }
 
@@ -150,13 +169,23 @@ impl Record {
         name
     }
 
-    /// Notes a call that was refused.
-    pub(crate) fn invalid(&mut self, function: &str, refusal: &Refusal, after_read: bool) {
+    /// Notes a call that was refused; `error` is the name of its code.
+    pub(crate) fn invalid(
+        &mut self,
+        function: &str,
+        error: &str,
+        refusal: &Refusal,
+        after_read: bool,
+    ) {
         let Some(reason) = &refusal.reason else { return };
+        // That is no mistake of the program.
+        if refusal.status == Status::NotSupported {
+            return self.missing(&format!("{function} ({reason})"));
+        }
         let line = Json::object(|json| {
             json.text("record", "invalid");
             json.text("function", function);
-            json.text("error", refusal.status.name());
+            json.text("error", error);
             if let Some(kernel) = &refusal.kernel {
                 json.text("kernel", kernel);
             }
@@ -206,9 +235,10 @@ impl Record {
         self.line(&line);
     }
 
-    fn append(&mut self, line: &str) -> io::Result<()> {
+    /// Appends a line, unless this process has written one that says the same.
+    fn append(&mut self, same: &str, line: &str) -> io::Result<()> {
         let Some(file) = &mut self.file else { return Ok(()) };
-        if self.lines.insert(hash::fnv1a(line.as_bytes())) {
+        if self.lines.insert(hash::fnv1a(same.as_bytes())) {
             file.write_all(format!("{line}\n").as_bytes())?;
         }
         Ok(())
@@ -229,14 +259,14 @@ impl Record {
         self.file = Some(OpenOptions::new().append(true).create_new(true).open(path)?);
         self.pid = pid;
         let first = self.process(pid);
-        self.append(&first)
+        self.append(&first, &first)
     }
 
     fn process(&self, pid: u32) -> String {
         let lossy = |argument: OsString| argument.to_string_lossy().into_owned();
         Json::object(|json| {
             json.text("record", "process");
-            json.number("version", 1_u32);
+            json.number("version", 2_u32);
             json.texts("command", env::args_os().map(lossy));
             json.number("pid", pid);
             json.text("device", &self.device.target());

@@ -9,8 +9,8 @@ use crate::scanner::{Cursor, tokens};
 /// The declarations of a module.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Signatures {
-    /// PTX version, such as 85 for 8.5.
-    pub(crate) version: u32,
+    /// The architecture that it is compiled for, such as 90 for `sm_90a`; 0 where none is named.
+    pub(crate) target: u32,
     /// Kernels with bodies, in the order of the text.
     pub(crate) kernels: Vec<Signature>,
     /// Variables in global and constant memory.
@@ -71,13 +71,15 @@ pub(crate) fn read(text: &str) -> Result<Signatures, String> {
     if !cursor.take(".version") {
         return Err("the text does not start with .version".to_owned());
     }
-    let version = cursor.next().and_then(version).ok_or("the .version is not a number")?;
-    let mut found = Signatures { version, ..Signatures::default() };
+    let is_version = |token: &str| token.starts_with(|letter: char| letter.is_ascii_digit());
+    cursor.next().filter(|token| is_version(token)).ok_or("the .version is not a number")?;
+    let mut found = Signatures::default();
     let (mut shared, mut bodies) = (Vec::new(), Vec::new());
     let mut external = false;
     while let Some(token) = cursor.next() {
         match token {
             ".extern" => external = true,
+            ".target" => found.target = cursor.peek().map_or(0, target),
             ".entry" => {
                 if let Some((kernel, body)) = kernel(&mut cursor)? {
                     bodies.push(body);
@@ -106,9 +108,10 @@ pub(crate) fn read(text: &str) -> Result<Signatures, String> {
     Ok(found)
 }
 
-fn version(token: &str) -> Option<u32> {
-    let (major, minor) = token.split_once('.')?;
-    Some(major.parse::<u32>().ok()? * 10 + minor.parse::<u32>().ok()?)
+/// Returns the number in the name of an architecture: its digits.
+fn target(token: &str) -> u32 {
+    let digits: String = token.chars().filter(char::is_ascii_digit).collect();
+    digits.parse().unwrap_or(0)
 }
 
 /// Reads a kernel behind `.entry`; `None` if it is only declared. Gives the tokens of its body too.

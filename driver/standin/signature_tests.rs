@@ -35,6 +35,7 @@ fn parameters_lie_at_their_natural_alignment() {
     );
     assert_eq!((parameters(&found[1]), found[1].size()), (Vec::new(), 0));
     assert_eq!(found[2].most_threads, Some(256));
+    assert_eq!(read(text).unwrap().target, 90);
 }
 
 #[test]

@@ -6,13 +6,17 @@ use std::ffi::c_int;
 use std::process;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
+use crate::arrays::Arrays;
 use crate::contexts::Contexts;
 use crate::device::Device;
 use crate::graphs::Graphs;
+use crate::handles::Handles;
 use crate::memory::Memory;
 use crate::modules::Modules;
 use crate::pools::Pools;
 use crate::record::Record;
+use crate::regions::Regions;
+use crate::registry::Registry;
 use crate::streams::Streams;
 
 /// Everything.
@@ -24,6 +28,10 @@ pub(crate) struct State {
     pub(crate) device: Device,
     /// Allocations.
     pub(crate) memory: Memory,
+    /// Reserved addresses, and memory that lies there.
+    pub(crate) regions: Regions,
+    /// Arrays, textures and surfaces.
+    pub(crate) arrays: Arrays,
     /// Contexts.
     pub(crate) contexts: Contexts,
     /// Streams and events.
@@ -34,8 +42,12 @@ pub(crate) struct State {
     pub(crate) pools: Pools,
     /// Modules and kernels.
     pub(crate) modules: Modules,
+    /// What compiled programs have registered.
+    pub(crate) registry: Registry,
     /// Texts that are being linked, by handle. Each ends with a NUL, and lives until its link is destroyed.
     pub(crate) links: BTreeMap<u64, Vec<u8>>,
+    /// What the libraries beside the driver have made.
+    pub(crate) library: Handles,
     /// The record.
     pub(crate) record: Record,
     handles: u64,
@@ -48,12 +60,16 @@ impl State {
             initialised: None,
             device,
             memory: Memory::default(),
+            regions: Regions::default(),
+            arrays: Arrays::default(),
             contexts: Contexts::default(),
             streams: Streams::default(),
             graphs: Graphs::default(),
             pools: Pools::default(),
             modules: Modules::default(),
+            registry: Registry::default(),
             links: BTreeMap::new(),
+            library: Handles::default(),
             record: Record::from_environment(device),
             handles: 0x1000,
         }

@@ -5,24 +5,30 @@
 use std::fs;
 use std::path::Path;
 
-use weft_driver::{LIBRARY, NAMES, install};
+use weft_driver::{BESIDE, LIBRARY, LINKS, NAME, RUNTIMES, install};
 
 #[test]
-fn both_names_are_one_library() {
+fn all_names_lead_to_one_library() {
     let root = tempfile::tempdir().expect("a temporary folder");
     let folder = root.path().join("deep/lib");
     let library = LIBRARY.expect("this platform has a stand-in");
     assert!(library.starts_with(b"\x7fELF"));
     install(&folder).expect("the folder can be written");
     // What is there already is replaced, a link too; nothing else is left.
-    fs::write(folder.join(NAMES[0]), "old").expect("the folder can be written");
-    fs::remove_file(folder.join(NAMES[1])).expect("the link is there");
-    fs::write(folder.join(NAMES[1]), "no link").expect("the folder can be written");
-    install(&folder).expect("the folder can be written");
-    install(&folder).expect("the folder can be written");
-    for name in NAMES {
-        assert!(fs::read(folder.join(name)).expect("the library is there") == library, "{name}");
+    for name in [NAME, LINKS[0], RUNTIMES[0]] {
+        fs::remove_file(folder.join(name)).expect("it was written");
+        fs::write(folder.join(name), "old").expect("the folder can be written");
     }
-    assert_eq!(fs::read_link(folder.join(NAMES[1])).expect("a link"), Path::new(NAMES[0]));
-    assert_eq!(fs::read_dir(&folder).expect("the folder is there").count(), 2);
+    install(&folder).expect("the folder can be written");
+    install(&folder).expect("the folder can be written");
+    assert!(fs::read(folder.join(NAME)).expect("the library is there") == library);
+    for link in LINKS {
+        assert_eq!(fs::read_link(folder.join(link)).expect("a link"), Path::new(NAME), "{link}");
+    }
+    for name in RUNTIMES.into_iter().chain(BESIDE) {
+        let bytes = fs::read(folder.join(name)).expect("the file is there");
+        assert!(bytes.starts_with(b"\x7fELF") && bytes.len() < 1000, "{name}");
+    }
+    let count = 1 + LINKS.len() + RUNTIMES.len() + BESIDE.len();
+    assert_eq!(fs::read_dir(&folder).expect("the folder is there").count(), count);
 }

@@ -240,7 +240,8 @@ fn memory_of_the_host_is_recorded_as_it_is_at_the_launch() {
         name("eeee\n")
     );
     assert!(launches[0].contains(&two), "{}", launches[0]);
-    let registered = format!(r#""allocations":[{{"size":16,"contents":"{}"}}]"#, name(&own));
+    let registered =
+        format!(r#""allocations":[{{"size":16,"behind":24,"contents":"{}"}}]"#, name(&own));
     assert!(launches[2].contains(&registered), "{}", launches[2]);
     // The host might have read what a kernel stored: a later mistake of its might come from there.
     let last = lines.last().unwrap();

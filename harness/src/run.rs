@@ -8,7 +8,7 @@ use std::sync::Arc;
 use libtest_mimic::{Arguments, ColorSetting, Trial};
 
 use crate::cache::Cache;
-use crate::case::{Job, Package, PlanError, Settle, hook_panics, plan, trials_with};
+use crate::case::{Job, Package, PlanError, Settle, hook_panics, plan, refused_calls, trials_with};
 
 /// The exit code if the cases cannot be planned, which is libtest's for a failure.
 const UNPLANNED: u8 = 101;
@@ -64,7 +64,9 @@ fn cases(
             }
         }),
     };
-    Ok(trials_with(plan(&package)?, color, &settle))
+    let mut cases = trials_with(plan(&package)?, color, &settle);
+    cases.extend(refused_calls(&package));
+    Ok(cases)
 }
 
 fn is_coloured(arguments: &Arguments) -> bool {

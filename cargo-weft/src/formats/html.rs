@@ -11,7 +11,6 @@ use weft_core::report::html::{self, PageKernel, PageReport, PageResult, ReportPa
 use weft_harness::case::{Causes, FirstFindings, Job, JobError, Surroundings};
 
 use super::{Ending, Renderer, human};
-use crate::coverage;
 use crate::detail;
 use crate::parallel::{Turn, in_order};
 use crate::print::{self, Printer};
@@ -75,7 +74,7 @@ impl Renderer for Html {
                 .map(|(job, ((first, picture), around))| kernel(job, first, picture, around))
                 .collect(),
             problems: unchecked.cloned().collect(),
-            invalid: end.invalid.iter().map(coverage::in_words).collect(),
+            invalid: end.invalid.iter().map(ToString::to_string).collect(),
             unlaunched: end
                 .unlaunched
                 .iter()

@@ -3,7 +3,8 @@
 //!
 //! `copy=TO,FROM,N`: one block of 32 threads in an allocation of 1024 bytes, places in bytes; `empty`: the same without a block;
 //! `scatter=INDEX,...`: a thread for each index; `again=ARG`: `copy` with the indices as that argument, then `scatter` again;
-//! `read`: copies memory to the host; `fail`: ends the program with status 3.
+//! `read`: copies memory to the host; `wait`: says so and does nothing for a minute; `runtime`: asks what NVIDIA's runtime library asks;
+//! `fail`: ends the program with status 3.
 
 use std::ffi::{CString, c_char, c_void};
 use std::process::exit;
@@ -17,6 +18,7 @@ unsafe extern "C" {
     fn cuInit(flags: u32) -> i32;
     fn cuDevicePrimaryCtxRetain(context: *mut Handle, device: i32) -> i32;
     fn cuCtxSetCurrent(context: Handle) -> i32;
+    fn cuGetExportTable(table: *mut Handle, id: *const [u8; 16]) -> i32;
     fn cuModuleLoadData(module: *mut Handle, image: *const c_void) -> i32;
     fn cuModuleGetFunction(function: *mut Handle, module: Handle, name: *const c_char) -> i32;
     fn cuMemAlloc_v2(pointer: *mut u64, size: usize) -> i32;
@@ -90,6 +92,14 @@ fn main() {
             ("read", _) => {
                 let mut bytes = [0_u8; 1024];
                 ok(unsafe { cuMemcpyDtoH_v2(bytes.as_mut_ptr().cast(), memory, bytes.len()) });
+            }
+            ("wait", _) => {
+                println!("waiting");
+                std::thread::sleep(std::time::Duration::from_secs(60));
+            }
+            ("runtime", _) => {
+                let mut table = null_mut();
+                assert_ne!(unsafe { cuGetExportTable(&mut table, &[0; 16]) }, 0);
             }
             ("fail", _) => exit(3),
             _ => panic!("there is no action {action}"),

@@ -4,7 +4,7 @@ use crate::allocation::Kind;
 use crate::call::Call;
 use crate::device;
 use crate::foreign::{Host, Out};
-use crate::status::{Answer, Status, refuse};
+use crate::status::{Answer, Refusal, Status, refuse};
 
 exports! {
     cuMemGetInfo_v2(free: Out<usize>, total: Out<usize>) since 3020 one => info;
@@ -31,7 +31,7 @@ exports! {
 /// Bytes to which rows are aligned by `cuMemAllocPitch`.
 const PITCH: usize = 512;
 
-fn info(call: &Call, free: Out<usize>, total: Out<usize>) -> Answer {
+pub(crate) fn info(call: &Call, free: Out<usize>, total: Out<usize>) -> Answer {
     let state = call.current()?;
     let bytes = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
     free.give_if_wanted(bytes(device::MEMORY - state.memory.used));
@@ -39,7 +39,8 @@ fn info(call: &Call, free: Out<usize>, total: Out<usize>) -> Answer {
     Ok(())
 }
 
-fn give(call: &Call, address: Out<u64>, size: usize, kind: Kind, flags: u32) -> Answer {
+/// Allocates memory, and gives its address.
+pub(crate) fn give(call: &Call, address: Out<u64>, size: usize, kind: Kind, flags: u32) -> Answer {
     let mut state = call.current()?;
     if address.is_null() {
         return Err(refuse(Status::InvalidValue, "no place for the address is given"));
@@ -66,12 +67,17 @@ fn allocate_pitch(
             format!("elements of {element} bytes, of 4, 8 or 16"),
         ));
     }
-    let row = width.checked_next_multiple_of(PITCH).ok_or(Status::InvalidValue)?;
+    let row = pitch_of(width)?;
     give(call, address, row.checked_mul(height).ok_or(Status::InvalidValue)?, Kind::Device, 0)?;
     pitch.give(row)
 }
 
-fn allocate_managed(call: &Call, address: Out<u64>, size: usize, flags: u32) -> Answer {
+/// Returns the bytes from row to row.
+pub(crate) fn pitch_of(width: usize) -> Result<usize, Refusal> {
+    Ok(width.checked_next_multiple_of(PITCH).ok_or(Status::InvalidValue)?)
+}
+
+pub(crate) fn allocate_managed(call: &Call, address: Out<u64>, size: usize, flags: u32) -> Answer {
     // Attached to all streams, or to the host.
     if !matches!(flags, 1 | 2) {
         return Err(refuse(Status::InvalidValue, format!("managed memory with the flags {flags}")));
@@ -79,7 +85,7 @@ fn allocate_managed(call: &Call, address: Out<u64>, size: usize, flags: u32) -> 
     give(call, address, size, Kind::Managed, flags)
 }
 
-fn free(call: &Call, address: u64) -> Answer {
+pub(crate) fn free(call: &Call, address: u64) -> Answer {
     let mut state = call.current()?;
     if address == 0 {
         return Ok(());
@@ -87,7 +93,12 @@ fn free(call: &Call, address: u64) -> Answer {
     state.memory.free(address, &[Kind::Device, Kind::Managed])
 }
 
-fn allocate_in_order(call: &Call, address: Out<u64>, size: usize, stream: u64) -> Answer {
+pub(crate) fn allocate_in_order(
+    call: &Call,
+    address: Out<u64>,
+    size: usize,
+    stream: u64,
+) -> Answer {
     call.current()?.streams.stream(stream)?;
     // An allocation of no bytes is a null pointer here.
     if size == 0 {
@@ -96,7 +107,7 @@ fn allocate_in_order(call: &Call, address: Out<u64>, size: usize, stream: u64) -
     give(call, address, size, Kind::Device, 0)
 }
 
-fn allocate_from_pool(
+pub(crate) fn allocate_from_pool(
     call: &Call,
     address: Out<u64>,
     size: usize,
@@ -107,7 +118,7 @@ fn allocate_from_pool(
     allocate_in_order(call, address, size, stream)
 }
 
-fn free_in_order(call: &Call, address: u64, stream: u64) -> Answer {
+pub(crate) fn free_in_order(call: &Call, address: u64, stream: u64) -> Answer {
     let mut state = call.current()?;
     state.streams.stream(stream)?;
     // In a graph, memory is freed at its launches, of which there might be more.
@@ -121,31 +132,33 @@ fn allocate_host(call: &Call, address: Out<u64>, size: usize) -> Answer {
     give(call, address, size, Kind::Pinned, 0)
 }
 
-fn allocate_host_with_flags(call: &Call, address: Out<u64>, size: usize, flags: u32) -> Answer {
+pub(crate) fn allocate_host_with_flags(
+    call: &Call,
+    address: Out<u64>,
+    size: usize,
+    flags: u32,
+) -> Answer {
     if flags > 7 {
         return Err(refuse(Status::InvalidValue, format!("unknown flags {flags}")));
     }
     give(call, address, size, Kind::Pinned, flags)
 }
 
-fn free_host(call: &Call, address: u64) -> Answer {
+pub(crate) fn free_host(call: &Call, address: u64) -> Answer {
     call.current()?.memory.free(address, &[Kind::Pinned])
 }
 
-fn register(call: &Call, address: Host, size: usize, flags: u32) -> Answer {
+pub(crate) fn register(call: &Call, address: Host, size: usize, flags: u32) -> Answer {
     call.current()?.memory.register(address, size as u64, flags)
 }
 
-fn unregister(call: &Call, address: u64) -> Answer {
+pub(crate) fn unregister(call: &Call, address: u64) -> Answer {
     let mut state = call.current()?;
     let done = state.memory.free(address, &[Kind::Registered]);
-    done.map_err(|refusal| crate::status::Refusal {
-        status: Status::HostMemoryNotRegistered,
-        ..refusal
-    })
+    done.map_err(|refusal| Refusal { status: Status::HostMemoryNotRegistered, ..refusal })
 }
 
-fn device_pointer(call: &Call, device: Out<u64>, host: u64, flags: u32) -> Answer {
+pub(crate) fn device_pointer(call: &Call, device: Out<u64>, host: u64, flags: u32) -> Answer {
     let state = call.current()?;
     if flags != 0 {
         return Err(refuse(Status::InvalidValue, "the flags are not 0"));
@@ -160,7 +173,7 @@ fn device_pointer(call: &Call, device: Out<u64>, host: u64, flags: u32) -> Answe
     device.give(host)
 }
 
-fn host_flags(call: &Call, flags: Out<u32>, host: u64) -> Answer {
+pub(crate) fn host_flags(call: &Call, flags: Out<u32>, host: u64) -> Answer {
     let state = call.current()?;
     let own = state.memory.inside(host).filter(|(_, own)| own.kind.is_hosts());
     let (_, own) = own.ok_or_else(|| {
@@ -177,7 +190,13 @@ fn advise_location(call: &Call, address: u64, size: usize, _advice: i32, _locati
     hint(call, address, size)
 }
 
-fn prefetch(call: &Call, address: u64, size: usize, _device: i32, stream: u64) -> Answer {
+pub(crate) fn prefetch(
+    call: &Call,
+    address: u64,
+    size: usize,
+    _device: i32,
+    stream: u64,
+) -> Answer {
     call.current()?.streams.stream(stream)?;
     hint(call, address, size)
 }
@@ -194,7 +213,7 @@ fn prefetch_location(
 }
 
 /// Where managed memory lies makes no difference here.
-fn hint(call: &Call, address: u64, size: usize) -> Answer {
+pub(crate) fn hint(call: &Call, address: u64, size: usize) -> Answer {
     let state = call.current()?;
     let (base, _) = state.memory.range(address, size as u64, "advises on")?;
     let is_managed = state.memory.inside(base).is_some_and(|(_, own)| own.kind.is_hosts());

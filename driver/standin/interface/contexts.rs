@@ -55,7 +55,7 @@ fn release(call: &Call, device: i32) -> Answer {
     call.ready()?.contexts.release()
 }
 
-fn reset(call: &Call, device: i32) -> Answer {
+pub(crate) fn reset(call: &Call, device: i32) -> Answer {
     devices::device(call, device)?;
     let mut state = call.ready()?;
     state.contexts.retained = 0;
@@ -158,12 +158,12 @@ fn get_device_of(call: &Call, device: Out<i32>, context: u64) -> Answer {
     device.give(0)
 }
 
-fn get_flags(call: &Call, flags: Out<u32>) -> Answer {
+pub(crate) fn get_flags(call: &Call, flags: Out<u32>) -> Answer {
     let (mut state, current) = call.context()?;
     flags.give(state.contexts.context(current)?.flags)
 }
 
-fn set_flags(call: &Call, flags: u32) -> Answer {
+pub(crate) fn set_flags(call: &Call, flags: u32) -> Answer {
     let (mut state, current) = call.context()?;
     state.contexts.context(current)?.flags = flags;
     Ok(())
@@ -174,7 +174,7 @@ fn get_id(call: &Call, context: u64, id: Out<u64>) -> Answer {
     id.give(if context == 0 { contexts::current().unwrap_or(0) } else { context })
 }
 
-fn synchronize(call: &Call) -> Answer {
+pub(crate) fn synchronize(call: &Call) -> Answer {
     call.current().map(|_| ())
 }
 
@@ -190,7 +190,7 @@ fn api_version(call: &Call, context: u64, version: Out<u32>) -> Answer {
 /// Number of limits (`CUlimit`).
 const LIMITS: u32 = 10;
 
-fn set_limit(call: &Call, limit: u32, value: usize) -> Answer {
+pub(crate) fn set_limit(call: &Call, limit: u32, value: usize) -> Answer {
     let (mut state, current) = call.context()?;
     if limit >= LIMITS {
         return Err(refuse(Status::InvalidValue, format!("there is no limit {limit}")));
@@ -199,7 +199,7 @@ fn set_limit(call: &Call, limit: u32, value: usize) -> Answer {
     Ok(())
 }
 
-fn get_limit(call: &Call, value: Out<usize>, limit: u32) -> Answer {
+pub(crate) fn get_limit(call: &Call, value: Out<usize>, limit: u32) -> Answer {
     let (mut state, current) = call.context()?;
     let otherwise = match limit {
         0 => 1024,
@@ -215,29 +215,29 @@ fn get_limit(call: &Call, value: Out<usize>, limit: u32) -> Answer {
     value.give(usize::try_from(set).unwrap_or(usize::MAX))
 }
 
-fn get_cache(call: &Call, cache: Out<u32>) -> Answer {
+pub(crate) fn get_cache(call: &Call, cache: Out<u32>) -> Answer {
     let (mut state, current) = call.context()?;
     cache.give(state.contexts.context(current)?.cache)
 }
 
-fn set_cache(call: &Call, cache: u32) -> Answer {
+pub(crate) fn set_cache(call: &Call, cache: u32) -> Answer {
     let (mut state, current) = call.context()?;
     state.contexts.context(current)?.cache = cache;
     Ok(())
 }
 
-fn get_banks(call: &Call, banks: Out<u32>) -> Answer {
+pub(crate) fn get_banks(call: &Call, banks: Out<u32>) -> Answer {
     let (mut state, current) = call.context()?;
     banks.give(state.contexts.context(current)?.banks)
 }
 
-fn set_banks(call: &Call, banks: u32) -> Answer {
+pub(crate) fn set_banks(call: &Call, banks: u32) -> Answer {
     let (mut state, current) = call.context()?;
     state.contexts.context(current)?.banks = banks;
     Ok(())
 }
 
-fn priorities(call: &Call, least: Out<i32>, greatest: Out<i32>) -> Answer {
+pub(crate) fn priorities(call: &Call, least: Out<i32>, greatest: Out<i32>) -> Answer {
     drop(call.current()?);
     least.give_if_wanted(0);
     greatest.give_if_wanted(-5);

@@ -2,10 +2,11 @@
 
 use crate::call::Call;
 use crate::foreign::{Host, In, Plain};
-use crate::graphs::Work;
 use crate::memory::Memory;
 use crate::order;
+use crate::state::State;
 use crate::status::{Answer, Refusal, Status, refuse};
+use crate::work::Work;
 
 exports! {
     cuMemcpyHtoD_v2(to: u64, from: Host, count: usize) since 3020 ptds => in_;
@@ -37,33 +38,56 @@ fn within(call: &Call, to: u64, from: u64, count: usize) -> Answer {
     call.current()?.memory.copy(to, from, count as u64)
 }
 
-/// Either side might be of the host or of the device: where it is says which.
-fn unified(call: &Call, to: u64, from: u64, count: usize) -> Answer {
-    between(&mut call.current()?.memory, to, from, count as u64)
+/// Where one side of a copy is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CopyPlace {
+    /// Of the host.
+    Host,
+    /// Of the device, or of the host and known to the device.
+    Device,
+    /// Either: the address says which.
+    Unified,
 }
 
-fn between(memory: &mut Memory, to: u64, from: u64, count: u64) -> Answer {
-    match (memory.is_known(to), memory.is_known(from)) {
-        (true, true) => memory.copy(to, from, count),
-        (true, false) => memory.copy_in(to, Host::at(from), count),
-        (false, true) => memory.copy_out(Host::at(to), from, count),
-        (false, false) => Memory::copy_on_host(Host::at(to), Host::at(from), count),
+/// Returns a copy as work.
+pub(crate) fn work(
+    memory: &Memory,
+    to: (CopyPlace, u64),
+    from: (CopyPlace, u64),
+    count: u64,
+) -> Work {
+    let is_devices = |(place, address)| match place {
+        CopyPlace::Host => false,
+        CopyPlace::Device => true,
+        CopyPlace::Unified => memory.is_known(address),
+    };
+    let ((_, target), (_, source)) = (to, from);
+    match (is_devices(to), is_devices(from)) {
+        (true, true) => Work::Within { to: target, from: source, count },
+        (true, false) => Work::In { to: target, from: Host::at(source), count },
+        (false, true) => Work::Out { to: Host::at(target), from: source, count },
+        (false, false) => Work::OnHost { to: Host::at(target), from: Host::at(source), count },
     }
+}
+
+/// Copies, or keeps the copy for a graph if the stream is captured.
+pub(crate) fn copy(
+    state: &mut State,
+    stream: u64,
+    to: (CopyPlace, u64),
+    from: (CopyPlace, u64),
+    count: u64,
+) -> Answer {
+    let work = work(&state.memory, to, from, count);
+    order::submit(state, stream, work)
+}
+
+fn unified(call: &Call, to: u64, from: u64, count: usize) -> Answer {
+    unified_in_order(call, to, from, count, 0)
 }
 
 fn peer(call: &Call, to: u64, _: u64, from: u64, _: u64, count: usize) -> Answer {
     within(call, to, from, count)
-}
-
-/// A stream that copies of rows can be given to: they are not kept for graphs.
-fn stream(call: &Call, stream: u64) -> Answer {
-    let state = call.current()?;
-    state.streams.stream(stream)?;
-    if state.graphs.capture_of(stream).is_some() {
-        let reason = "captures a copy of rows, which the recorder cannot";
-        return Err(refuse(Status::StreamCaptureUnsupported, reason));
-    }
-    Ok(())
 }
 
 fn in_in_order(call: &Call, to: u64, from: Host, count: usize, stream: u64) -> Answer {
@@ -80,14 +104,7 @@ fn within_in_order(call: &Call, to: u64, from: u64, count: usize, stream: u64) -
 
 fn unified_in_order(call: &Call, to: u64, from: u64, count: usize, stream: u64) -> Answer {
     let mut state = call.current()?;
-    let (memory, count) = (&state.memory, count as u64);
-    let work = match (memory.is_known(to), memory.is_known(from)) {
-        (true, true) => Work::Within { to, from, count },
-        (true, false) => Work::In { to, from: Host::at(from), count },
-        (false, true) => Work::Out { to: Host::at(to), from, count },
-        (false, false) => return Memory::copy_on_host(Host::at(to), Host::at(from), count),
-    };
-    order::submit(&mut state, stream, work)
+    copy(&mut state, stream, (CopyPlace::Unified, to), (CopyPlace::Unified, from), count as u64)
 }
 
 fn peer_in_order(
@@ -132,7 +149,7 @@ unsafe impl Plain for Rows {}
 /// One side of a copy of planes, as `CUDA_MEMCPY3D` has it twice.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-struct PlanesSide {
+pub(crate) struct PlanesSide {
     x: usize,
     y: usize,
     z: usize,
@@ -150,7 +167,7 @@ struct PlanesSide {
 /// `CUDA_MEMCPY3D`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-struct Planes {
+pub(crate) struct Planes {
     from: PlanesSide,
     to: PlanesSide,
     width: usize,
@@ -161,33 +178,66 @@ struct Planes {
 // SAFETY: integers alone, without padding.
 unsafe impl Plain for Planes {}
 
+/// Kinds of memory of a side (`CUmemorytype`).
+const HOST: u32 = 1;
+const DEVICE: u32 = 2;
+const ARRAY: u32 = 3;
+const UNIFIED: u32 = 4;
+
+impl PlanesSide {
+    /// Makes a side of plain memory: an address, x, y and z of the first byte, bytes of a row, rows of a plane.
+    pub(crate) fn new(
+        place: CopyPlace,
+        address: u64,
+        [x, y, z]: [usize; 3],
+        pitch: usize,
+        height: usize,
+    ) -> Self {
+        let kind = match place {
+            CopyPlace::Host => HOST,
+            CopyPlace::Device => DEVICE,
+            CopyPlace::Unified => UNIFIED,
+        };
+        let (host, device) = (address, address);
+        PlanesSide {
+            x,
+            y,
+            z,
+            level: 0,
+            kind,
+            unused: 0,
+            host,
+            device,
+            array: 0,
+            reserved: 0,
+            pitch,
+            height,
+        }
+    }
+}
+
+impl Planes {
+    /// Makes a copy of its sides and its extent.
+    pub(crate) fn new(to: PlanesSide, from: PlanesSide, extent: [usize; 3]) -> Self {
+        let [width, height, depth] = extent;
+        Planes { from, to, width, height, depth }
+    }
+}
+
 /// A side of a copy: where its first byte is, and how far rows and planes are apart.
 #[derive(Clone, Copy)]
 struct Side {
-    kind: Place,
+    kind: CopyPlace,
     start: u64,
     row: u64,
     plane: u64,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
-    Host,
-    Device,
-    Unified,
-}
-
 fn side(of: &PlanesSide, width: usize) -> Result<Side, Refusal> {
     let (kind, address) = match of.kind {
-        1 => (Place::Host, of.host),
-        2 => (Place::Device, of.device),
-        4 => (Place::Unified, of.device),
-        3 => {
-            return Err(refuse(
-                Status::NotSupported,
-                "copies of arrays are not supported by the recorder",
-            ));
-        }
+        HOST => (CopyPlace::Host, of.host),
+        DEVICE => (CopyPlace::Device, of.device),
+        UNIFIED => (CopyPlace::Unified, of.device),
         other => {
             return Err(refuse(Status::InvalidValue, format!("a copy of unknown memory {other}")));
         }
@@ -209,28 +259,44 @@ fn side(of: &PlanesSide, width: usize) -> Result<Side, Refusal> {
     Ok(Side { kind, start: offset().ok_or(Status::InvalidValue)?, row, plane })
 }
 
-fn copy_planes(call: &Call, copy: &Planes) -> Answer {
-    let (from, to) = (side(&copy.from, copy.width)?, side(&copy.to, copy.width)?);
-    let width = copy.width as u64;
-    let mut state = call.current()?;
-    let memory = &mut state.memory;
-    for z in 0..copy.depth as u64 {
-        for y in 0..copy.height as u64 {
-            let at =
-                |side: Side| side.start.wrapping_add(y * side.row).wrapping_add(z * side.plane);
-            let (source, target) = (at(from), at(to));
-            match (to.kind, from.kind) {
-                (Place::Device, Place::Host) => memory.copy_in(target, Host::at(source), width),
-                (Place::Host, Place::Device) => memory.copy_out(Host::at(target), source, width),
-                (Place::Device, Place::Device) => memory.copy(target, source, width),
-                (Place::Host, Place::Host) => {
-                    Memory::copy_on_host(Host::at(target), Host::at(source), width)
-                }
-                _ => between(memory, target, source, width),
-            }?;
+/// Returns a side that is no array: one that is has its rows in the device's memory.
+fn plain(state: &State, of: PlanesSide, copy: &Planes) -> Result<PlanesSide, Refusal> {
+    if of.kind != ARRAY {
+        return Ok(of);
+    }
+    let own = state.arrays.array(of.array)?;
+    let (pitch, [_, height, depth]) = (own.row()?, own.extent.map(|size| size.max(1)));
+    let ends = [(of.x, copy.width, pitch), (of.y, copy.height, height), (of.z, copy.depth, depth)];
+    for (start, count, size) in ends {
+        if start.checked_add(count).is_none_or(|end| end > size) {
+            let reason = format!(
+                "copies {count} from {start} on, in one direction, of an array with {size}"
+            );
+            return Err(refuse(Status::InvalidValue, reason));
         }
     }
-    Ok(())
+    Ok(PlanesSide { kind: DEVICE, device: own.base, pitch, height, ..of })
+}
+
+/// Returns the copies of the rows as work.
+pub(crate) fn works(state: &State, copy: &Planes) -> Result<Vec<Work>, Refusal> {
+    let (from, to) = (plain(state, copy.from, copy)?, plain(state, copy.to, copy)?);
+    let copy = &Planes { from, to, ..*copy };
+    let (from, to) = (side(&copy.from, copy.width)?, side(&copy.to, copy.width)?);
+    let width = copy.width as u64;
+    let rows = (0..copy.depth as u64).flat_map(|z| (0..copy.height as u64).map(move |y| (z, y)));
+    let work = |(z, y)| {
+        let at = |side: Side| side.start.wrapping_add(y * side.row).wrapping_add(z * side.plane);
+        self::work(&state.memory, (to.kind, at(to)), (from.kind, at(from)), width)
+    };
+    Ok(rows.map(work).collect())
+}
+
+/// Copies row by row, or keeps the copies for a graph if the stream is captured.
+pub(crate) fn copy_planes(call: &Call, copy: &Planes, stream: u64) -> Answer {
+    let mut state = call.current()?;
+    let works = works(&state, copy)?;
+    works.into_iter().try_for_each(|work| order::submit(&mut state, stream, work))
 }
 
 fn planes_of(rows: &Rows) -> Planes {
@@ -258,19 +324,17 @@ fn planes_of(rows: &Rows) -> Planes {
 }
 
 fn rows(call: &Call, copy: In<Rows>) -> Answer {
-    copy_planes(call, &planes_of(&copy.read()?))
+    rows_in_order(call, copy, 0)
 }
 
 fn rows_in_order(call: &Call, copy: In<Rows>, stream: u64) -> Answer {
-    self::stream(call, stream)?;
-    rows(call, copy)
+    copy_planes(call, &planes_of(&copy.read()?), stream)
 }
 
 fn planes(call: &Call, copy: In<Planes>) -> Answer {
-    copy_planes(call, &copy.read()?)
+    planes_in_order(call, copy, 0)
 }
 
 fn planes_in_order(call: &Call, copy: In<Planes>, stream: u64) -> Answer {
-    self::stream(call, stream)?;
-    planes(call, copy)
+    copy_planes(call, &copy.read()?, stream)
 }

@@ -29,7 +29,7 @@ exports! {
 const BUS: &str = "0000:01:00.0";
 
 /// Returns the device, if this is its number.
-pub(super) fn device(call: &Call, number: i32) -> Result<Device, Refusal> {
+pub(crate) fn device(call: &Call, number: i32) -> Result<Device, Refusal> {
     let state = call.ready()?;
     if number == 0 {
         Ok(state.device)
@@ -43,7 +43,7 @@ fn get(call: &Call, device: Out<i32>, ordinal: i32) -> Answer {
     device.give(ordinal)
 }
 
-fn count(call: &Call, count: Out<i32>) -> Answer {
+pub(crate) fn count(call: &Call, count: Out<i32>) -> Answer {
     drop(call.ready()?);
     count.give(1)
 }
@@ -71,7 +71,7 @@ fn total_memory(call: &Call, bytes: Out<usize>, device: i32) -> Answer {
     bytes.give(usize::try_from(device::MEMORY).unwrap_or(usize::MAX))
 }
 
-fn attribute(call: &Call, value: Out<i32>, attribute: i32, device: i32) -> Answer {
+pub(crate) fn attribute(call: &Call, value: Out<i32>, attribute: i32, device: i32) -> Answer {
     let own = self::device(call, device)?;
     let unknown =
         || refuse(Status::InvalidValue, format!("there is no attribute {attribute} of a device"));
@@ -91,7 +91,7 @@ fn capability(call: &Call, major: Out<i32>, minor: Out<i32>, device: i32) -> Ans
     minor.give(own.attribute(76).unwrap_or(0))
 }
 
-fn by_bus(call: &Call, device: Out<i32>, id: Text) -> Answer {
+pub(crate) fn by_bus(call: &Call, device: Out<i32>, id: Text) -> Answer {
     drop(call.ready()?);
     let id = id.read()?;
     if !BUS.contains(id.as_str()) || id.is_empty() {
@@ -100,7 +100,7 @@ fn by_bus(call: &Call, device: Out<i32>, id: Text) -> Answer {
     device.give(0)
 }
 
-fn bus(call: &Call, id: Out<u8>, length: i32, device: i32) -> Answer {
+pub(crate) fn bus(call: &Call, id: Out<u8>, length: i32, device: i32) -> Answer {
     self::device(call, device)?;
     give_text(BUS, id, length)
 }
@@ -110,28 +110,34 @@ fn affinity(call: &Call, value: Out<i32>, _kind: i32, device: i32) -> Answer {
     value.give(0)
 }
 
-fn can_access(call: &Call, can: Out<i32>, device: i32, peer: i32) -> Answer {
+pub(crate) fn can_access(call: &Call, can: Out<i32>, device: i32, peer: i32) -> Answer {
     self::device(call, device)?;
     self::device(call, peer)?;
     can.give(0)
 }
 
-fn peer_attribute(call: &Call, _value: Out<i32>, _attribute: i32, from: i32, to: i32) -> Answer {
+pub(crate) fn peer_attribute(
+    call: &Call,
+    _value: Out<i32>,
+    _attribute: i32,
+    from: i32,
+    to: i32,
+) -> Answer {
     self::device(call, from)?;
     self::device(call, to)?;
     Err(refuse(Status::InvalidDevice, "asks how a device reaches itself"))
 }
 
-fn enable_peer(call: &Call, _context: u64, _flags: u32) -> Answer {
+pub(crate) fn enable_peer(call: &Call, _context: u64, _flags: u32) -> Answer {
     drop(call.current()?);
     Err(refuse(Status::InvalidDevice, "a device has no access to itself as a peer"))
 }
 
-fn disable_peer(call: &Call, _context: u64) -> Answer {
+pub(crate) fn disable_peer(call: &Call, _context: u64) -> Answer {
     drop(call.current()?);
     Err(refuse(Status::PeerAccessNotEnabled, "access to a peer is not enabled"))
 }
 
-fn flush(call: &Call, _target: i32, _scope: i32) -> Answer {
+pub(crate) fn flush(call: &Call, _target: i32, _scope: i32) -> Answer {
     call.ready().map(|_| ())
 }

@@ -65,7 +65,13 @@ fn look_up(call: &Call, name: Text, version: i32, flags: u64) -> Result<Found, R
 }
 
 /// Before CUDA 12, a function that is not found is an error.
-fn first_version(call: &Call, name: Text, function: Out<Host>, version: i32, flags: u64) -> Answer {
+pub(crate) fn first_version(
+    call: &Call,
+    name: Text,
+    function: Out<Host>,
+    version: i32,
+    flags: u64,
+) -> Answer {
     match look_up(call, name, version, flags)? {
         Found::Function(address) => function.give(Host::function(address.0)),
         Found::NoSymbol | Found::TooOld => {
@@ -75,7 +81,7 @@ fn first_version(call: &Call, name: Text, function: Out<Host>, version: i32, fla
     }
 }
 
-fn second_version(
+pub(crate) fn second_version(
     call: &Call,
     name: Text,
     function: Out<Host>,
@@ -95,7 +101,7 @@ fn second_version(
 
 /// Tables of functions that NVIDIA's own libraries share with the driver are not documented; a program that asks for them, such as
 /// one with NVIDIA's runtime inside, cannot be recorded.
-fn export_table(call: &Call, table: Out<Host>, _id: Host) -> Answer {
+pub(crate) fn export_table(call: &Call, table: Out<Host>, _id: Host) -> Answer {
     call.any().record.missing("cuGetExportTable");
     table.give(Host::at(0))?;
     Err(Status::NotSupported.into())

@@ -39,7 +39,7 @@ fn error_name(_: &Call, error: i32, name: Out<Host>) -> Answer {
 }
 
 fn error_string(_: &Call, error: i32, text: Out<Host>) -> Answer {
-    give(status::sentence(error), text)
+    give(status::name(error).and(status::sentence(error)), text)
 }
 
 /// Gives the address of a text that lives for ever; null for an unknown code, as the manual says.

@@ -19,7 +19,7 @@ exports! {
     cuCtxWaitEvent(context: u64, event: u64) since 12050 one => wait_context;
 }
 
-fn create(call: &Call, event: Out<u64>, flags: u32) -> Answer {
+pub(crate) fn create(call: &Call, event: Out<u64>, flags: u32) -> Answer {
     let mut state = call.current()?;
     // Events between processes have no time.
     if flags > 7 || flags & 6 == 4 {
@@ -31,7 +31,7 @@ fn create(call: &Call, event: Out<u64>, flags: u32) -> Answer {
     Ok(())
 }
 
-fn record(call: &Call, event: u64, stream: u64) -> Answer {
+pub(crate) fn record(call: &Call, event: u64, stream: u64) -> Answer {
     let mut state = call.current()?;
     state.streams.stream(stream)?;
     state.streams.event(event)?.recorded = Some(Instant::now());
@@ -39,19 +39,19 @@ fn record(call: &Call, event: u64, stream: u64) -> Answer {
     Ok(())
 }
 
-fn record_with_flags(call: &Call, event: u64, stream: u64, _flags: u32) -> Answer {
+pub(crate) fn record_with_flags(call: &Call, event: u64, stream: u64, _flags: u32) -> Answer {
     record(call, event, stream)
 }
 
-fn wait(call: &Call, event: u64) -> Answer {
+pub(crate) fn wait(call: &Call, event: u64) -> Answer {
     call.current()?.streams.event(event).map(|_| ())
 }
 
-fn destroy(call: &Call, event: u64) -> Answer {
+pub(crate) fn destroy(call: &Call, event: u64) -> Answer {
     call.current()?.streams.destroy_event(event)
 }
 
-fn elapsed(call: &Call, milliseconds: Out<f32>, start: u64, end: u64) -> Answer {
+pub(crate) fn elapsed(call: &Call, milliseconds: Out<f32>, start: u64, end: u64) -> Answer {
     let time = call.current()?.streams.elapsed(start, end)?;
     milliseconds.give(time)
 }

@@ -1,10 +1,11 @@
-//! Graphs that are made by capturing streams. Those that are made node by node are not supported.
+//! Graphs as wholes: capturing, instantiating, launching.
 
 use crate::call::Call;
 use crate::foreign::{Host, Out};
-use crate::graphs::Work;
+use crate::graphs::UPDATED;
 use crate::order;
-use crate::status::Answer;
+use crate::status::{Answer, Status};
+use crate::work::Work;
 
 exports! {
     cuStreamBeginCapture_v2(stream: u64, mode: u32) since 10010 ptsz => begin;
@@ -16,21 +17,23 @@ exports! {
     cuGraphInstantiate_v2(executable: Out<u64>, graph: u64, node: Out<u64>, log: Host, size: usize) since 11000 one => instantiate_with_log;
     cuGraphInstantiateWithFlags(executable: Out<u64>, graph: u64, flags: u64) since 11040 one => instantiate;
     cuGraphInstantiateWithParams(executable: Out<u64>, graph: u64, parameters: Host) since 12000 ptsz => instantiate_with_parameters;
-    cuGraphGetNodes(graph: u64, nodes: Host, count: Out<usize>) since 10000 one => nodes;
+    cuGraphGetNodes(graph: u64, nodes: Out<u64>, count: Host) since 10000 one => nodes;
     cuGraphUpload(executable: u64, stream: u64) since 11010 ptsz => upload;
     cuGraphLaunch(executable: u64, stream: u64) since 10000 ptsz => launch;
+    cuGraphExecUpdate(executable: u64, graph: u64, node: Out<u64>, result: Out<u32>) since 10020 one => update_with_node;
+    cuGraphExecUpdate_v2(executable: u64, graph: u64, result: Out<u32>) since 12000 one => update;
     cuGraphExecDestroy(executable: u64) since 10000 one => destroy;
     cuGraphDestroy(graph: u64) since 10000 one => destroy;
 }
 
-fn begin(call: &Call, stream: u64, _mode: u32) -> Answer {
+pub(crate) fn begin(call: &Call, stream: u64, _mode: u32) -> Answer {
     let mut state = call.current()?;
     state.streams.stream(stream)?;
     let fresh = state.handle();
     state.graphs.begin(stream, fresh)
 }
 
-fn end(call: &Call, stream: u64, graph: Out<u64>) -> Answer {
+pub(crate) fn end(call: &Call, stream: u64, graph: Out<u64>) -> Answer {
     let mut state = call.current()?;
     state.streams.stream(stream)?;
     let fresh = state.handle();
@@ -38,13 +41,13 @@ fn end(call: &Call, stream: u64, graph: Out<u64>) -> Answer {
     graph.give(fresh)
 }
 
-fn is_capturing(call: &Call, stream: u64, status: Out<u32>) -> Answer {
+pub(crate) fn is_capturing(call: &Call, stream: u64, status: Out<u32>) -> Answer {
     let state = call.current()?;
     state.streams.stream(stream)?;
     status.give(u32::from(state.graphs.capture_of(stream).is_some()))
 }
 
-fn info(
+pub(crate) fn info(
     call: &Call,
     stream: u64,
     status: Out<u32>,
@@ -63,7 +66,7 @@ fn info(
 }
 
 #[allow(clippy::too_many_arguments, reason = "the driver's own parameters")]
-fn info_with_edges(
+pub(crate) fn info_with_edges(
     call: &Call,
     stream: u64,
     status: Out<u32>,
@@ -77,13 +80,13 @@ fn info_with_edges(
     info(call, stream, status, id, graph, nodes, count)
 }
 
-fn exchange_mode(call: &Call, mode: Out<u32>) -> Answer {
+pub(crate) fn exchange_mode(call: &Call, mode: Out<u32>) -> Answer {
     drop(call.ready()?);
     // The mode before: global.
     mode.give(0)
 }
 
-fn instantiate(call: &Call, executable: Out<u64>, graph: u64, _flags: u64) -> Answer {
+pub(crate) fn instantiate(call: &Call, executable: Out<u64>, graph: u64, _flags: u64) -> Answer {
     let mut state = call.current()?;
     let fresh = state.handle();
     state.graphs.instantiate(graph, fresh)?;
@@ -102,7 +105,7 @@ fn instantiate_with_log(
     instantiate(call, executable, graph, 0)
 }
 
-fn instantiate_with_parameters(
+pub(crate) fn instantiate_with_parameters(
     call: &Call,
     executable: Out<u64>,
     graph: u64,
@@ -111,20 +114,24 @@ fn instantiate_with_parameters(
     instantiate(call, executable, graph, 0)
 }
 
-/// Gives the number of nodes; nodes themselves have no handles here.
-fn nodes(call: &Call, graph: u64, _nodes: Host, count: Out<usize>) -> Answer {
-    let number = call.current()?.graphs.graph(graph)?.len();
-    count.give(number)
+/// Gives the number of nodes, or the nodes up to a number.
+pub(crate) fn nodes(call: &Call, graph: u64, nodes: Out<u64>, count: Host) -> Answer {
+    let mut handles = call.current()?.graphs.graph(graph)?.handles();
+    if !nodes.is_null() {
+        handles.truncate(count.values::<usize>().read()?);
+        nodes.give_all(&handles)?;
+    }
+    count.result().give(handles.len())
 }
 
-fn upload(call: &Call, executable: u64, stream: u64) -> Answer {
-    let state = call.current()?;
+pub(crate) fn upload(call: &Call, executable: u64, stream: u64) -> Answer {
+    let mut state = call.current()?;
     state.streams.stream(stream)?;
     state.graphs.graph(executable).map(|_| ())
 }
 
-fn launch(call: &Call, executable: u64, stream: u64) -> Answer {
-    let list = call.current()?.graphs.graph(executable)?.clone();
+pub(crate) fn launch(call: &Call, executable: u64, stream: u64) -> Answer {
+    let list = call.current()?.graphs.graph(executable)?.work();
     for work in list {
         let mut state = call.current()?;
         match work {
@@ -138,6 +145,26 @@ fn launch(call: &Call, executable: u64, stream: u64) -> Answer {
     Ok(())
 }
 
-fn destroy(call: &Call, graph: u64) -> Answer {
+/// Gives a number that says whether the graph could be updated. In the structure of later versions it comes first, and the nodes behind it are
+/// for what went wrong; nodes have no handles here.
+pub(crate) fn update(call: &Call, executable: u64, graph: u64, result: Out<u32>) -> Answer {
+    let number = call.current()?.graphs.update(executable, graph)?;
+    result.give_if_wanted(number);
+    // Programs make the graph anew then: it is no mistake.
+    if number == UPDATED { Ok(()) } else { Err(Status::GraphExecUpdateFailure.into()) }
+}
+
+pub(crate) fn update_with_node(
+    call: &Call,
+    executable: u64,
+    graph: u64,
+    node: Out<u64>,
+    result: Out<u32>,
+) -> Answer {
+    node.give_if_wanted(0);
+    update(call, executable, graph, result)
+}
+
+pub(crate) fn destroy(call: &Call, graph: u64) -> Answer {
     call.current()?.graphs.destroy(graph)
 }

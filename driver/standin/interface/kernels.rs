@@ -31,9 +31,9 @@ fn number(value: impl TryInto<i32>) -> i32 {
 }
 
 /// Returns an attribute of a kernel (`CUfunction_attribute`).
-fn attribute(state: &Locked, kernel: u64, attribute: i32) -> Result<i32, Refusal> {
+pub(crate) fn attribute(state: &Locked, kernel: u64, attribute: i32) -> Result<i32, Refusal> {
     let own = state.modules.kernel(kernel)?;
-    let version = state.modules.module(own.module).map_or(0, |module| number(module.version()));
+    let target = state.modules.module(own.module).map_or(0, |module| number(module.target()));
     let signature = own.signature.as_deref();
     let shared = signature.map_or(0, |signature| signature.shared);
     let set = own.attributes.get(&attribute).copied();
@@ -47,7 +47,7 @@ fn attribute(state: &Locked, kernel: u64, attribute: i32) -> Result<i32, Refusal
         }
         1 => number(shared),
         4 => REGISTERS,
-        5 => version,
+        5 => target,
         6 => number(state.device.capability.0 * 10 + state.device.capability.1),
         DYNAMIC_SHARED => set.unwrap_or(number(device::SHARED.saturating_sub(shared))),
         9 => set.unwrap_or(-1),
@@ -71,7 +71,7 @@ fn get_attribute(call: &Call, value: Out<i32>, attribute: i32, kernel: u64) -> A
     value.give(found)
 }
 
-fn set_attribute(call: &Call, kernel: u64, attribute: i32, value: i32) -> Answer {
+pub(crate) fn set_attribute(call: &Call, kernel: u64, attribute: i32, value: i32) -> Answer {
     let mut state = call.current()?;
     let device = state.device;
     let own = state.modules.kernel_mut(kernel)?;
@@ -109,13 +109,19 @@ fn get_attribute_on(
     get_attribute(call, value, attribute, kernel)
 }
 
-fn set_attribute_on(call: &Call, attribute: i32, value: i32, kernel: u64, device: i32) -> Answer {
+pub(crate) fn set_attribute_on(
+    call: &Call,
+    attribute: i32,
+    value: i32,
+    kernel: u64,
+    device: i32,
+) -> Answer {
     super::devices::device(call, device)?;
     set_attribute(call, kernel, attribute, value)
 }
 
 /// A preference that nothing here depends on.
-fn set_cache(call: &Call, kernel: u64, _cache: u32) -> Answer {
+pub(crate) fn set_cache(call: &Call, kernel: u64, _cache: u32) -> Answer {
     call.current()?.modules.kernel(kernel).map(|_| ())
 }
 
@@ -129,13 +135,13 @@ fn module(call: &Call, module: Out<u64>, kernel: u64) -> Answer {
     module.give(handle)
 }
 
-fn name(call: &Call, name: Out<Host>, kernel: u64) -> Answer {
+pub(crate) fn name(call: &Call, name: Out<Host>, kernel: u64) -> Answer {
     let state = call.ready()?;
     let own = state.modules.kernel(kernel)?;
     name.give(Host::function(own.text.as_ptr().cast()))
 }
 
-fn parameter(
+pub(crate) fn parameter(
     call: &Call,
     kernel: u64,
     index: usize,

@@ -2,9 +2,11 @@
 
 use crate::call::Call;
 use crate::foreign::{Host, HostFunction, In, Plain};
-use crate::graphs::Work;
 use crate::limits::{self, Configuration};
+use crate::modules::Kernel;
+use crate::state::State;
 use crate::status::{Answer, Refusal, Status, refuse};
+use crate::work::Work;
 use crate::{arguments, order};
 
 exports! {
@@ -17,7 +19,7 @@ exports! {
 /// `CUlaunchConfig`.
 #[repr(C)]
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Launch {
+pub(crate) struct Launch {
     grid: [u32; 3],
     block: [u32; 3],
     shared: u32,
@@ -30,6 +32,20 @@ pub(super) struct Launch {
 
 // SAFETY: integers and an address, without padding of its own.
 unsafe impl Plain for Launch {}
+
+impl Launch {
+    /// Makes a launch of its parts.
+    pub(crate) fn new(
+        grid: [u32; 3],
+        block: [u32; 3],
+        shared: u32,
+        stream: u64,
+        attributes: Host,
+        count: u32,
+    ) -> Self {
+        Launch { grid, block, shared, unused: 0, stream, attributes, count, padding: 0 }
+    }
+}
 
 /// `CUlaunchAttribute`: a number, and 64 bytes whose meaning it decides.
 #[repr(C)]
@@ -47,7 +63,8 @@ unsafe impl Plain for Attribute {}
 const COOPERATIVE: u32 = 2;
 const CLUSTER: u32 = 4;
 
-fn launch(
+/// Launches a kernel.
+pub(crate) fn launch(
     call: &Call,
     kernel: u64,
     configuration: &Configuration,
@@ -59,10 +76,21 @@ fn launch(
     let kernel = state.modules.kernel(kernel)?.clone();
     let of_kernel = |refusal: Refusal| Refusal { kernel: Some(kernel.name.clone()), ..refusal };
     state.streams.stream(stream).map_err(of_kernel)?;
+    let work = work(&state, kernel, configuration, addresses, extra)?;
+    order::submit(&mut state, stream, work)
+}
+
+/// Returns a launch as work, with the arguments as they are now.
+pub(crate) fn work(
+    state: &State,
+    kernel: Kernel,
+    configuration: &Configuration,
+    addresses: In<Host>,
+    extra: In<Host>,
+) -> Result<Work, Refusal> {
     limits::check(state.device, &kernel, configuration)?;
-    let values = arguments::read(&kernel, addresses, extra)?;
-    let configuration = *configuration;
-    order::submit(&mut state, stream, Work::Launch { kernel, configuration, arguments: values })
+    let arguments = arguments::read(&kernel, addresses, extra)?;
+    Ok(Work::Launch { kernel, configuration: *configuration, arguments })
 }
 
 #[allow(clippy::too_many_arguments, reason = "the driver's own parameters")]
@@ -105,7 +133,7 @@ fn launch_cooperative(
 }
 
 /// Reads a configuration with its attributes; gives the stream too.
-pub(super) fn configuration(launch: Launch) -> Result<(Configuration, u64), Refusal> {
+pub(crate) fn configuration(launch: Launch) -> Result<(Configuration, u64), Refusal> {
     let Launch { grid, block, shared, stream, attributes, count, .. } = launch;
     let mut configuration =
         Configuration { grid, block, cluster: None, shared, cooperative: false };
@@ -140,7 +168,12 @@ fn launch_with_attributes(
 }
 
 /// Everything before it in the stream is done, so that the function is called at once.
-fn host_function(call: &Call, stream: u64, function: HostFunction, data: Host) -> Answer {
+pub(crate) fn host_function(
+    call: &Call,
+    stream: u64,
+    function: HostFunction,
+    data: Host,
+) -> Answer {
     let mut state = call.current()?;
     state.streams.stream(stream)?;
     let is_kept = state.graphs.keep(stream, Work::Call { function, data }).is_none();

@@ -21,7 +21,7 @@ exports! {
 }
 
 #[allow(clippy::too_many_arguments, reason = "the driver's own parameters")]
-fn load(
+pub(crate) fn load(
     call: &Call,
     library: Out<u64>,
     image: Host,
@@ -43,7 +43,7 @@ fn load(
 }
 
 #[allow(clippy::too_many_arguments, reason = "the driver's own parameters")]
-fn load_file(
+pub(crate) fn load_file(
     call: &Call,
     library: Out<u64>,
     file: Text,
@@ -62,13 +62,13 @@ fn load_file(
     Ok(())
 }
 
-fn unload(call: &Call, library: u64) -> Answer {
+pub(crate) fn unload(call: &Call, library: u64) -> Answer {
     let mut state = call.ready()?;
     let State { modules, memory, .. } = &mut *state;
     modules.unload(library, memory)
 }
 
-fn kernel(call: &Call, kernel: Out<u64>, library: u64, name: Text) -> Answer {
+pub(crate) fn kernel(call: &Call, kernel: Out<u64>, library: u64, name: Text) -> Answer {
     let mut state = call.ready()?;
     let (name, fresh) = (name.read()?, state.handle());
     let handle = state.modules.find(library, &name, fresh)?;

@@ -42,17 +42,14 @@ fn add_bytes(call: &Call, link: u64, kind: u32, bytes: &[u8]) -> Answer {
         PTX => bytes.to_vec(),
         FATBIN => fatbin::ptx(bytes).map_err(|reason| refuse(Status::NotSupported, reason))?,
         _ => {
-            return Err(refuse(
-                Status::NotSupported,
-                "links machine code, which the recorder cannot read",
-            ));
+            return Err(refuse(Status::NotSupported, "links machine code"));
         }
     };
     let end = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
     let checked = signature::read(&String::from_utf8_lossy(&text[..end]));
     checked.map_err(|reason| refuse(Status::InvalidPtx, reason))?;
     if !own.is_empty() {
-        return Err(refuse(Status::NotSupported, "links several texts, which the recorder cannot"));
+        return Err(refuse(Status::NotSupported, "links several texts"));
     }
     own.extend_from_slice(&text[..end]);
     own.push(0);

@@ -1,24 +1,29 @@
 //! The functions of the driver interface, a file a chapter of the manual. Each file starts with its part of the table of exports.
 
 mod addresses;
-mod allocations;
-mod contexts;
-mod copies;
-mod devices;
-mod entry;
+pub(crate) mod allocations;
+mod arrays;
+pub(crate) mod contexts;
+pub(crate) mod copies;
+pub(crate) mod devices;
+pub(crate) mod entry;
 mod errors;
-mod events;
-mod graphs;
-mod kernels;
-mod launch;
-mod libraries;
+pub(crate) mod events;
+pub(crate) mod graphs;
+pub(crate) mod kernels;
+pub(crate) mod launch;
+pub(crate) mod libraries;
 mod links;
 mod missing;
-mod modules;
-mod occupancy;
-mod pools;
-mod sets;
-mod streams;
+pub(crate) mod modules;
+pub(crate) mod nodes;
+pub(crate) mod occupancy;
+pub(crate) mod pools;
+mod regions;
+pub(crate) mod sets;
+pub(crate) mod streams;
+mod tensors;
+mod textures;
 
 use crate::exports::Export;
 
@@ -27,6 +32,7 @@ pub(crate) fn exports() -> impl Iterator<Item = &'static Export> {
     let chapters = [
         addresses::EXPORTS,
         allocations::EXPORTS,
+        arrays::EXPORTS,
         contexts::EXPORTS,
         copies::EXPORTS,
         devices::EXPORTS,
@@ -38,10 +44,14 @@ pub(crate) fn exports() -> impl Iterator<Item = &'static Export> {
         libraries::EXPORTS,
         links::EXPORTS,
         modules::EXPORTS,
+        nodes::EXPORTS,
         occupancy::EXPORTS,
         pools::EXPORTS,
+        regions::EXPORTS,
         sets::EXPORTS,
         streams::EXPORTS,
+        tensors::EXPORTS,
+        textures::EXPORTS,
         entry::EXPORTS,
         missing::EXPORTS,
     ];

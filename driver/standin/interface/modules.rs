@@ -116,13 +116,13 @@ pub(super) fn function(call: &Call, kernel: Out<u64>, module: u64, name: Text) -
 }
 
 /// Gives the number of kernels of a module.
-pub(super) fn function_count(call: &Call, count: Out<u32>, module: u64) -> Answer {
+pub(crate) fn function_count(call: &Call, count: Out<u32>, module: u64) -> Answer {
     let names = call.current()?.modules.module(module)?.kernel_names();
     count.give(u32::try_from(names.len()).unwrap_or(u32::MAX))
 }
 
 /// Gives the handles of up to `count` kernels of a module.
-pub(super) fn functions(call: &Call, kernels: Out<u64>, count: u32, module: u64) -> Answer {
+pub(crate) fn functions(call: &Call, kernels: Out<u64>, count: u32, module: u64) -> Answer {
     let mut state = call.current()?;
     let mut names = state.modules.module(module)?.kernel_names();
     names.truncate(usize::try_from(count).unwrap_or(usize::MAX));
@@ -135,7 +135,7 @@ pub(super) fn functions(call: &Call, kernels: Out<u64>, count: u32, module: u64)
 }
 
 /// Gives address and size of a variable of a module.
-pub(super) fn global(
+pub(crate) fn global(
     call: &Call,
     address: Out<u64>,
     size: Out<usize>,

@@ -51,7 +51,13 @@ fn number(value: impl TryInto<i32>) -> i32 {
     value.try_into().unwrap_or(i32::MAX)
 }
 
-fn active_blocks(call: &Call, count: Out<i32>, kernel: u64, block: i32, shared: usize) -> Answer {
+pub(crate) fn active_blocks(
+    call: &Call,
+    count: Out<i32>,
+    kernel: u64,
+    block: i32,
+    shared: usize,
+) -> Answer {
     let (device, kernel) = self::kernel(call, kernel)?;
     count.give(number(resident(device, &kernel, threads(block)?, shared)))
 }
@@ -106,7 +112,7 @@ fn block_size_with_flags(
     block_size(call, grid, block, kernel, size, shared, limit)
 }
 
-fn available_shared(
+pub(crate) fn available_shared(
     call: &Call,
     shared: Out<usize>,
     kernel: u64,
@@ -124,8 +130,12 @@ fn available_shared(
 }
 
 fn cluster_size(call: &Call, size: Out<i32>, kernel: u64, launch: In<Launch>) -> Answer {
+    largest_cluster(call, size, kernel, launch.read()?)
+}
+
+/// Gives the blocks of the largest cluster of a launch.
+pub(crate) fn largest_cluster(call: &Call, size: Out<i32>, kernel: u64, _launch: Launch) -> Answer {
     let (device, kernel) = self::kernel(call, kernel)?;
-    launch.read()?;
     let is_large = kernel.attributes.get(&limits::LARGE_CLUSTERS).is_some_and(|value| *value != 0);
     size.give(match (device.has_clusters(), is_large) {
         (false, _) => 1,
@@ -135,8 +145,13 @@ fn cluster_size(call: &Call, size: Out<i32>, kernel: u64, launch: In<Launch>) ->
 }
 
 fn active_clusters(call: &Call, count: Out<i32>, kernel: u64, launch: In<Launch>) -> Answer {
+    count_clusters(call, count, kernel, launch.read()?)
+}
+
+/// Gives the number of clusters that run at once.
+pub(crate) fn count_clusters(call: &Call, count: Out<i32>, kernel: u64, launch: Launch) -> Answer {
     let (device, kernel) = self::kernel(call, kernel)?;
-    let (configuration, _) = launch::configuration(launch.read()?)?;
+    let (configuration, _) = launch::configuration(launch)?;
     let threads = configuration.block.into_iter().fold(1, u32::saturating_mul);
     let shared = usize::try_from(configuration.shared).unwrap_or(usize::MAX);
     let blocks = resident(device, &kernel, threads, shared).saturating_mul(device.multiprocessors);

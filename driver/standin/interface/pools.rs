@@ -18,7 +18,7 @@ exports! {
     cuMemPoolGetAccess(flags: Out<u32>, pool: u64, location: Host) since 11020 one => get_access;
 }
 
-fn default_pool(call: &Call, pool: Out<u64>, device: i32) -> Answer {
+pub(crate) fn default_pool(call: &Call, pool: Out<u64>, device: i32) -> Answer {
     devices::device(call, device)?;
     let mut state = call.ready()?;
     let fresh = state.handle();
@@ -26,7 +26,7 @@ fn default_pool(call: &Call, pool: Out<u64>, device: i32) -> Answer {
     pool.give(handle)
 }
 
-fn get_pool(call: &Call, pool: Out<u64>, device: i32) -> Answer {
+pub(crate) fn get_pool(call: &Call, pool: Out<u64>, device: i32) -> Answer {
     devices::device(call, device)?;
     let chosen = call.ready()?.pools.chosen;
     match chosen {
@@ -35,7 +35,7 @@ fn get_pool(call: &Call, pool: Out<u64>, device: i32) -> Answer {
     }
 }
 
-fn set_pool(call: &Call, device: i32, pool: u64) -> Answer {
+pub(crate) fn set_pool(call: &Call, device: i32, pool: u64) -> Answer {
     devices::device(call, device)?;
     let mut state = call.ready()?;
     state.pools.pool(pool)?;
@@ -43,7 +43,7 @@ fn set_pool(call: &Call, device: i32, pool: u64) -> Answer {
     Ok(())
 }
 
-fn create(call: &Call, pool: Out<u64>, properties: Host) -> Answer {
+pub(crate) fn create(call: &Call, pool: Out<u64>, properties: Host) -> Answer {
     let mut state = call.ready()?;
     if properties.is_null() {
         return Err(refuse(Status::InvalidValue, "a memory pool without properties"));
@@ -54,11 +54,11 @@ fn create(call: &Call, pool: Out<u64>, properties: Host) -> Answer {
     Ok(())
 }
 
-fn destroy(call: &Call, pool: u64) -> Answer {
+pub(crate) fn destroy(call: &Call, pool: u64) -> Answer {
     call.ready()?.pools.destroy(pool)
 }
 
-fn trim(call: &Call, pool: u64, _keep: usize) -> Answer {
+pub(crate) fn trim(call: &Call, pool: u64, _keep: usize) -> Answer {
     call.ready()?.pools.pool(pool).map(|_| ())
 }
 
@@ -69,7 +69,7 @@ const ATTRIBUTES: std::ops::RangeInclusive<u32> = 1..=8;
 /// Memory that is reserved or in use, now and at most.
 const USAGE: std::ops::RangeInclusive<u32> = 5..=8;
 
-fn set_attribute(call: &Call, pool: u64, attribute: u32, value: Host) -> Answer {
+pub(crate) fn set_attribute(call: &Call, pool: u64, attribute: u32, value: Host) -> Answer {
     let mut state = call.ready()?;
     let own = state.pools.pool(pool)?;
     if !ATTRIBUTES.contains(&attribute) {
@@ -87,7 +87,7 @@ fn set_attribute(call: &Call, pool: u64, attribute: u32, value: Host) -> Answer 
     Ok(())
 }
 
-fn get_attribute(call: &Call, pool: u64, attribute: u32, value: Host) -> Answer {
+pub(crate) fn get_attribute(call: &Call, pool: u64, attribute: u32, value: Host) -> Answer {
     let mut state = call.ready()?;
     let used = state.memory.used;
     let own = state.pools.pool(pool)?;
@@ -103,11 +103,11 @@ fn get_attribute(call: &Call, pool: u64, attribute: u32, value: Host) -> Answer 
     }
 }
 
-fn set_access(call: &Call, pool: u64, _access: Host, _count: usize) -> Answer {
+pub(crate) fn set_access(call: &Call, pool: u64, _access: Host, _count: usize) -> Answer {
     call.ready()?.pools.pool(pool).map(|_| ())
 }
 
-fn get_access(call: &Call, flags: Out<u32>, pool: u64, _location: Host) -> Answer {
+pub(crate) fn get_access(call: &Call, flags: Out<u32>, pool: u64, _location: Host) -> Answer {
     call.ready()?.pools.pool(pool)?;
     // Reading and writing.
     flags.give(3)

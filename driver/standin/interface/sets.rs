@@ -1,9 +1,9 @@
 //! Setting memory to a value.
 
 use crate::call::Call;
-use crate::graphs::Work;
 use crate::order;
-use crate::status::{Answer, Status, refuse};
+use crate::status::{Answer, Refusal, Status, refuse};
+use crate::work::Work;
 
 exports! {
     cuMemsetD8_v2(to: u64, value: u8, count: usize) since 3020 ptds => bytes;
@@ -21,7 +21,7 @@ exports! {
 }
 
 /// Sets `height` rows of `width` values, `pitch` bytes apart. Stream 0 is the default one.
-fn set(
+pub(crate) fn set(
     call: &Call,
     to: u64,
     pitch: usize,
@@ -32,6 +32,18 @@ fn set(
 ) -> Answer {
     let mut state = call.current()?;
     state.streams.stream(stream)?;
+    let work = work(to, pitch, value, width, height)?;
+    order::submit(&mut state, stream, work)
+}
+
+/// Returns the same as work.
+pub(crate) fn work(
+    to: u64,
+    pitch: usize,
+    value: &[u8],
+    width: usize,
+    height: usize,
+) -> Result<Work, Refusal> {
     let bytes = width.checked_mul(value.len()).ok_or(Status::InvalidValue)?;
     if height > 1 && pitch < bytes {
         return Err(refuse(
@@ -40,8 +52,7 @@ fn set(
         ));
     }
     let (pitch, width, height) = (pitch as u64, width as u64, height as u64);
-    let work = Work::Set { to, pitch, value: value.to_vec(), width, height };
-    order::submit(&mut state, stream, work)
+    Ok(Work::Set { to, pitch, value: value.to_vec(), width, height })
 }
 
 fn bytes(call: &Call, to: u64, value: u8, count: usize) -> Answer {

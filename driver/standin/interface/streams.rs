@@ -21,14 +21,22 @@ exports! {
     cuStreamGetCtx_v2(stream: u64, context: Out<u64>, green: Out<u64>) since 12050 ptsz => context_and_green;
     cuStreamGetDevice(stream: u64, device: Out<i32>) since 12080 ptsz => device;
     cuStreamAddCallback(stream: u64, callback: StreamCallback, data: Host, flags: u32) since 5000 ptsz => callback;
+    cuStreamSetAttribute(stream: u64, attribute: u32, value: Host) since 11000 ptsz => set_attribute;
+    cuStreamGetAttribute(stream: u64, attribute: u32, value: Out<[u64; 4]>) since 11000 ptsz => get_attribute;
+    cuStreamCopyAttributes(to: u64, from: u64) since 11000 ptsz => copy_attributes;
     cuStreamAttachMemAsync(stream: u64, address: u64, size: usize, flags: u32) since 6000 ptsz => attach;
 }
 
-fn create(call: &Call, stream: Out<u64>, flags: u32) -> Answer {
+pub(crate) fn create(call: &Call, stream: Out<u64>, flags: u32) -> Answer {
     create_with_priority(call, stream, flags, 0)
 }
 
-fn create_with_priority(call: &Call, stream: Out<u64>, flags: u32, priority: i32) -> Answer {
+pub(crate) fn create_with_priority(
+    call: &Call,
+    stream: Out<u64>,
+    flags: u32,
+    priority: i32,
+) -> Answer {
     let (mut state, context) = call.context()?;
     if flags > 1 {
         return Err(refuse(
@@ -42,17 +50,17 @@ fn create_with_priority(call: &Call, stream: Out<u64>, flags: u32, priority: i32
     Ok(())
 }
 
-fn destroy(call: &Call, stream: u64) -> Answer {
+pub(crate) fn destroy(call: &Call, stream: u64) -> Answer {
     call.current()?.streams.destroy(stream)
 }
 
-fn wait(call: &Call, stream: u64) -> Answer {
+pub(crate) fn wait(call: &Call, stream: u64) -> Answer {
     let state = call.current()?;
     state.streams.stream(stream)?;
     order::refuse_capture(&state, stream)
 }
 
-fn wait_event(call: &Call, stream: u64, event: u64, _flags: u32) -> Answer {
+pub(crate) fn wait_event(call: &Call, stream: u64, event: u64, _flags: u32) -> Answer {
     let mut state = call.current()?;
     state.streams.stream(stream)?;
     state.streams.event(event)?;
@@ -60,17 +68,17 @@ fn wait_event(call: &Call, stream: u64, event: u64, _flags: u32) -> Answer {
     Ok(())
 }
 
-fn priority(call: &Call, stream: u64, priority: Out<i32>) -> Answer {
+pub(crate) fn priority(call: &Call, stream: u64, priority: Out<i32>) -> Answer {
     let own = call.current()?.streams.stream(stream)?;
     priority.give(own.priority)
 }
 
-fn flags(call: &Call, stream: u64, flags: Out<u32>) -> Answer {
+pub(crate) fn flags(call: &Call, stream: u64, flags: Out<u32>) -> Answer {
     let own = call.current()?.streams.stream(stream)?;
     flags.give(own.flags)
 }
 
-fn id(call: &Call, stream: u64, id: Out<u64>) -> Answer {
+pub(crate) fn id(call: &Call, stream: u64, id: Out<u64>) -> Answer {
     call.current()?.streams.stream(stream)?;
     id.give(stream)
 }
@@ -86,12 +94,18 @@ fn context_and_green(call: &Call, stream: u64, context: Out<u64>, green: Out<u64
     self::context(call, stream, context)
 }
 
-fn device(call: &Call, stream: u64, device: Out<i32>) -> Answer {
+pub(crate) fn device(call: &Call, stream: u64, device: Out<i32>) -> Answer {
     call.current()?.streams.stream(stream)?;
     device.give(0)
 }
 
-fn callback(call: &Call, stream: u64, callback: StreamCallback, data: Host, flags: u32) -> Answer {
+pub(crate) fn callback(
+    call: &Call,
+    stream: u64,
+    callback: StreamCallback,
+    data: Host,
+    flags: u32,
+) -> Answer {
     call.current()?.streams.stream(stream)?;
     if flags != 0 {
         return Err(refuse(Status::InvalidValue, "the flags are not 0"));
@@ -99,8 +113,34 @@ fn callback(call: &Call, stream: u64, callback: StreamCallback, data: Host, flag
     callback.call(stream, data)
 }
 
-fn attach(call: &Call, stream: u64, address: u64, _size: usize, _flags: u32) -> Answer {
+pub(crate) fn attach(call: &Call, stream: u64, address: u64, _size: usize, _flags: u32) -> Answer {
     let state = call.current()?;
     state.streams.stream(stream)?;
     state.memory.range(address, 1, "attaches").map(|_| ())
+}
+
+/// Caches, priorities, and when hosts may go on: which threads run does not depend on them.
+pub(crate) fn set_attribute(call: &Call, stream: u64, _attribute: u32, value: Host) -> Answer {
+    call.current()?.streams.stream(stream)?;
+    if value.is_null() {
+        return Err(refuse(Status::InvalidValue, "sets an attribute of a stream to nothing"));
+    }
+    Ok(())
+}
+
+/// Attributes are as if nobody had set them. The union for them had 32 bytes once, which still hold all that can be asked for.
+pub(crate) fn get_attribute(
+    call: &Call,
+    stream: u64,
+    _attribute: u32,
+    value: Out<[u64; 4]>,
+) -> Answer {
+    call.current()?.streams.stream(stream)?;
+    value.give([0; 4])
+}
+
+pub(crate) fn copy_attributes(call: &Call, to: u64, from: u64) -> Answer {
+    let state = call.current()?;
+    state.streams.stream(to)?;
+    state.streams.stream(from).map(|_| ())
 }

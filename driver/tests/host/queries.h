@@ -141,7 +141,9 @@ static void graphs(void) {
 
 /* Memory that the host uses without calls. */
 static void hosts_memory(void) {
-    static unsigned char own[16];
+    /* The 16 bytes begin 24 bytes behind a multiple of 256. */
+    static unsigned char room[64] __attribute__((aligned(256)));
+    unsigned char *own = room + 24;
     Pointer managed;
     void *pinned;
     unsigned char is_managed;
@@ -154,9 +156,9 @@ static void hosts_memory(void) {
     memset(pinned, 0xee, 2);
     OK(launch(kernel("two"), 1, 32, (void *[]){&managed, &pinned}));
     void *address = own;
-    memset(own, 5, sizeof own);
+    memset(own, 5, 16);
     OK(launch(kernel("two"), 2, 32, (void *[]){&managed, &managed}));
-    OK(cuMemHostRegister_v2(own, sizeof own, 0));
+    OK(cuMemHostRegister_v2(own, 16, 0));
     GIVES(712, cuMemHostRegister_v2(own + 8, 8, 0));
     OK(launch(kernel("two"), 3, 32, (void *[]){&address, &address}));
     OK(cuMemHostUnregister(own));

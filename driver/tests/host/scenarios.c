@@ -380,6 +380,8 @@ static void order(void) {
 }
 
 #include "queries.h"
+#include "products.h"
+#include "memories.h"
 
 static const struct {
     const char *name;
@@ -391,6 +393,8 @@ static const struct {
     {"threads", threads}, {"entries", entries}, {"order", order}, {"queries", queries},
     {"streams", streams}, {"hosts_memory", hosts_memory}, {"libraries", libraries}, {"rows", rows}, {"graphs", graphs},
     {"fat_binary", fat_binary}, {"full_disk", full_disk}, {"ending", ending},
+    {"blas", blas}, {"batches", batches}, {"light", light}, {"numbers", numbers}, {"names", names},
+    {"tensors", tensors}, {"regions", regions}, {"arrays", arrays},
 };
 
 int main(int count, char **arguments) {

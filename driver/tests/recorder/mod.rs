@@ -1,6 +1,7 @@
 //! Runs a scenario of `tests/host` with the stand-in in front, and reads its record.
 
 #![allow(clippy::panic, reason = "a test that cannot run says why")]
+#![allow(dead_code, reason = "each of the tests that share this uses a part of it")]
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,13 +17,30 @@ pub(crate) struct Recorded {
     pub(crate) folder: PathBuf,
     /// How the program ended, and what it printed.
     pub(crate) output: Output,
+    program: HostProgram,
     _root: TempDir,
 }
 
-/// A folder with the library, and the program that is linked to it.
-fn build(root: &Path) -> PathBuf {
-    let library = root.join("lib");
-    weft_driver::install(&library).expect("the library can be written");
+/// A program of `tests/host`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum HostProgram {
+    /// `scenarios.c`, linked to the driver.
+    Driver,
+    /// `runtime.c`, linked to a major version of the runtime library.
+    Runtime(u32),
+}
+
+impl HostProgram {
+    fn name(self) -> &'static str {
+        match self {
+            HostProgram::Driver => "scenarios",
+            HostProgram::Runtime(_) => "runtime",
+        }
+    }
+}
+
+/// Returns the C compiler.
+fn compiler(root: &Path) -> Command {
     let rustc = Command::new("rustc").arg("-vV").output().expect("`rustc -vV` runs");
     let text = String::from_utf8_lossy(&rustc.stdout).into_owned();
     let host = text
@@ -39,28 +57,82 @@ fn build(root: &Path) -> PathBuf {
         .unwrap_or_else(|error| {
             panic!("this test needs a C compiler, such as gcc, or CC that names one: {error}")
         });
-    let program = root.join("scenarios");
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/host/scenarios.c");
-    let output = compiler
-        .to_command()
-        .args(["-std=gnu11", "-Wall", "-Werror", "-pthread"])
-        .arg(source)
-        .arg("-o")
-        .arg(&program)
-        .arg(format!("-L{}", library.display()))
-        .args(["-lcuda", "-ldl"])
-        .output()
-        .expect("the compiler runs");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    program
+    compiler.to_command()
 }
 
-/// Runs a scenario; `change` sets its environment.
+fn succeed(command: &mut Command) {
+    let output = command.output().expect("the compiler runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Makes a library such as NVIDIA's to link to, in a folder of its own: its name, and functions of the version of this name that do
+/// nothing.
+fn runtime_to_link(root: &Path, major: u32) -> PathBuf {
+    let folder = root.join("link");
+    fs::create_dir(&folder).expect("a new folder");
+    let header = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/host/runtime.h");
+    let header = fs::read_to_string(header).expect("the header is there");
+    let functions = header.lines().filter_map(|line| {
+        let (before, _) = line.split_once('(')?;
+        let name = before.rsplit([' ', '*']).next()?;
+        (name.starts_with("cuda") || name.starts_with("__cuda")).then_some(name)
+    });
+    let bodies: Vec<String> = functions.map(|name| format!("void {name}(void) {{}}\n")).collect();
+    assert!(bodies.len() > 50, "the functions of the header are found");
+    let name =
+        if major == 11 { "libcudart.so.11.0".to_owned() } else { format!("libcudart.so.{major}") };
+    let (source, versions) = (folder.join("empty.c"), folder.join("versions"));
+    fs::write(&source, bodies.concat()).expect("the folder can be written");
+    fs::write(&versions, format!("{name} {{ global: *; }};")).expect("the folder can be written");
+    succeed(
+        compiler(root)
+            .args(["-shared", "-fPIC", "-w", "-fno-builtin"])
+            .arg(source)
+            .arg(format!("-Wl,-soname,{name}"))
+            .arg(format!("-Wl,--version-script={}", versions.display()))
+            .arg("-o")
+            .arg(folder.join("libcudart.so")),
+    );
+    folder
+}
+
+/// A folder with the library, and the program that is linked to it.
+fn build(root: &Path, program: HostProgram) -> PathBuf {
+    let library = root.join("lib");
+    weft_driver::install(&library).expect("the library can be written");
+    let (folder, name) = match program {
+        HostProgram::Driver => (library, "-lcuda"),
+        HostProgram::Runtime(major) => (runtime_to_link(root, major), "-lcudart"),
+    };
+    let path = root.join(program.name());
+    let source = format!("tests/host/{}.c", program.name());
+    succeed(
+        compiler(root)
+            .args(["-std=gnu11", "-Wall", "-Werror", "-pthread"])
+            .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join(source))
+            .arg("-o")
+            .arg(&path)
+            .arg(format!("-L{}", folder.display()))
+            .args([name, "-ldl"]),
+    );
+    path
+}
+
+/// Runs a scenario of the program for the driver; `change` sets its environment.
 pub(crate) fn run(scenario: &str, change: impl FnOnce(&mut Command)) -> Recorded {
+    run_program(HostProgram::Driver, scenario, change)
+}
+
+/// Runs a scenario of a program; `change` sets its environment.
+pub(crate) fn run_program(
+    program: HostProgram,
+    scenario: &str,
+    change: impl FnOnce(&mut Command),
+) -> Recorded {
     let root = tempfile::tempdir().expect("a temporary folder");
-    let program = build(root.path());
+    let path = build(root.path(), program);
     let folder = root.path().join("record");
-    let mut command = Command::new(program);
+    let mut command = Command::new(path);
     command.arg(scenario).env("LD_LIBRARY_PATH", root.path().join("lib"));
     command
         .env_remove("WEFT_RECORD_DEVICE")
@@ -68,7 +140,7 @@ pub(crate) fn run(scenario: &str, change: impl FnOnce(&mut Command)) -> Recorded
         .env("WEFT_RECORD", &folder);
     change(&mut command);
     let output = command.output().expect("the program runs");
-    Recorded { folder, output, _root: root }
+    Recorded { folder, output, program, _root: root }
 }
 
 /// Runs a scenario that has to end well, as it is.
@@ -110,9 +182,9 @@ impl Recorded {
         let first: serde_json::Value =
             serde_json::from_str(&lines.remove(0)).expect("a line is JSON");
         assert_eq!(first["record"], "process");
-        assert_eq!(first["version"], 1);
+        assert_eq!(first["version"], 2);
         assert!(
-            first["command"][0].as_str().is_some_and(|path| path.ends_with("scenarios")),
+            first["command"][0].as_str().is_some_and(|path| path.ends_with(self.program.name())),
             "{first}"
         );
         let pid = first["pid"].as_u64().expect("a number");
@@ -151,6 +223,19 @@ impl Recorded {
         }
         assert_eq!(lines.len(), expected.len(), "{lines:#?}");
         assert_eq!(self.files("contents").len(), contents.len(), "{:?}", self.texts("contents"));
+    }
+
+    /// Checks the lines of kinds but `module`. In the expected ones, `$module` is the name of the module that was loaded as this one,
+    /// counted from 0.
+    pub(crate) fn assert_module_lines(&self, at: usize, expected: &[&str]) {
+        let (modules, lines): (Vec<_>, Vec<_>) =
+            self.lines().into_iter().partition(|line| line.starts_with(r#"{"record":"module""#));
+        let module: serde_json::Value = serde_json::from_str(&modules[at]).expect("a line is JSON");
+        let name = module["hash"].as_str().expect("the module is kept");
+        for (line, expected) in lines.iter().zip(expected) {
+            assert_eq!(line, &expected.replace("$module", name));
+        }
+        assert_eq!(lines.len(), expected.len(), "{lines:#?}");
     }
 
     /// Returns the names of the files in a folder of the record, in order. The name of each is checked: it is the hash of its

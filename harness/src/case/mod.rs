@@ -26,4 +26,4 @@ pub use recorded::{LaunchSource, PackageRecords, RecordNote, names as module_nam
 pub use repair::repaired;
 pub use standing::Standing;
 pub use surroundings::Surroundings;
-pub use trial::{Settle, failure, trials, trials_with};
+pub use trial::{Settle, failure, refused_calls, trials, trials_with};

@@ -9,7 +9,9 @@ use weft_core::ptx::{self, Module};
 
 use crate::config::{Allow, NamedLaunch};
 use crate::discover::PtxFile;
-use crate::record::{KernelLaunches, Record, RecordError, RecordedLaunch, module_name};
+use crate::record::{
+    KernelLaunches, LaunchDoubts, Record, RecordError, RecordedLaunch, module_name,
+};
 
 /// Which launches kernels are checked under.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,6 +44,8 @@ pub struct RecordNote {
     pub left_out: usize,
     /// Whether some are of another text of the PTX.
     pub is_rebuilt: bool,
+    /// What of this launch is left open or in doubt.
+    pub doubts: LaunchDoubts,
 }
 
 impl RecordNote {
@@ -107,12 +111,12 @@ impl PackageRecords {
         for record in &self.records {
             let found = record.of_kernel(kernel, text, &present, &first.launch);
             let KernelLaunches { launches, left_out, is_rebuilt } = found;
-            for (label, launch) in launches {
+            for (label, launch, doubts) in launches {
                 let is_known = recorded
                     .iter()
                     .any(|(own, _)| own.label.as_ref() == Some(&label) && own.launch == launch);
                 if !is_known {
-                    let note = RecordNote { left_out, is_rebuilt };
+                    let note = RecordNote { left_out, is_rebuilt, doubts };
                     recorded.push((labelled(label, launch, &stated), Some(note)));
                 }
             }

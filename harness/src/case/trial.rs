@@ -1,13 +1,15 @@
 //! Turns jobs into cases of a libtest-compatible test binary: three cases for each job, which share its report.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
 use libtest_mimic::{Failed, Trial};
 use weft_core::finding::{Check, Finding, Verdict};
+use weft_core::report::checked::INVALID_LAUNCH;
 
 use super::remedy::remedy;
-use super::{Job, Surroundings, alike, dead_allows};
+use super::{Job, Package, Surroundings, alike, dead_allows};
 use crate::config::Allow;
 use crate::render::human;
 
@@ -52,6 +54,17 @@ pub fn trials_with(jobs: Vec<Job>, color: bool, settle: &Settle) -> Vec<Trial> {
         }));
     }
     trials
+}
+
+/// Returns the case that fails for the calls in a package's records which CUDA refuses, and which do not rest on results that were never
+/// computed; `None` if there are none. No list of kernels that are skipped or accepted holds for it.
+pub fn refused_calls(package: &Package) -> Option<Trial> {
+    let calls = package.records.records.iter().flat_map(|record| &record.refused);
+    let calls: BTreeSet<_> = calls.filter(|call| !call.after_read).collect();
+    let lines: Vec<String> =
+        calls.into_iter().map(|call| format!("error[{INVALID_LAUNCH}]: {call}")).collect();
+    let name = format!("{}::{INVALID_LAUNCH}", package.name);
+    (!lines.is_empty()).then(|| Trial::test(name, move || Err(Failed::from(lines.join("\n")))))
 }
 
 fn verdict(job: &Job, check: Check, color: bool) -> Result<(), Failed> {

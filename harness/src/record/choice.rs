@@ -83,6 +83,7 @@ mod tests {
                 bytes: n.to_le_bytes().into(),
                 pointers: Vec::new(),
                 freed: Vec::new(),
+                maps: Vec::new(),
             }]),
             allocations: Vec::new(),
             variables: Vec::new(),

@@ -20,6 +20,8 @@ const MOST: u64 = 1 << 30;
 pub struct Record {
     /// The launches, each once, in an order that does not depend on the run.
     pub(super) launches: Vec<RecordedLaunch>,
+    /// Those of them that were made only after the program had read memory that a kernel might have changed.
+    pub(super) doubted: Vec<RecordedLaunch>,
     /// The names of the modules that are kept.
     pub(super) modules: BTreeSet<String>,
     /// The folder; modules are in `modules/NAME.ptx`.
@@ -61,7 +63,7 @@ pub enum RecordError {
         said: String,
     },
     /// Another version of the format.
-    #[error("{}: the record has version {version}, this program reads version {VERSION}; record anew by `cargo weft record`", .path.display())]
+    #[error("{}: the record has version {version}, this program reads versions up to {VERSION}; record anew by `cargo weft record`", .path.display())]
     Version {
         /// The file.
         path: PathBuf,
@@ -99,6 +101,13 @@ impl Record {
             record.add(path)?;
         }
         record.launches.sort();
+        record.doubted.sort();
+        record.doubted.dedup();
+        // A launch that was made before a read as well does not depend on it.
+        let certain = &record.launches;
+        record.doubted.retain(|own| certain.binary_search(own).is_err());
+        record.launches.extend(record.doubted.iter().cloned());
+        record.launches.sort();
         record.launches.dedup();
         Ok(Some(record))
     }
@@ -112,7 +121,7 @@ impl Record {
             let malformed =
                 |said| RecordError::Malformed { path: path.to_owned(), line: at + 1, said };
             match serde_json::from_str(line).map_err(|error| malformed(error.to_string()))? {
-                RecordLine::Process { version, .. } if version != VERSION => {
+                RecordLine::Process { version } if !(1..=VERSION).contains(&version) => {
                     return Err(RecordError::Version { path: path.to_owned(), version });
                 }
                 RecordLine::Process { .. } => self.processes += 1,
@@ -122,8 +131,11 @@ impl Record {
                 RecordLine::Module { hash: Some(name), .. } => drop(self.modules.insert(name)),
                 RecordLine::Module { reason, .. } => self.unkept.extend(reason),
                 RecordLine::Launch(line) => {
+                    let is_doubted = line.after_read;
                     let launch = RecordedLaunch::of(line, &mut |name| self.given(name))?;
-                    self.launches.push(launch.map_err(|said| malformed(said.to_owned()))?);
+                    let launch = launch.map_err(|said| malformed(said.to_owned()))?;
+                    let all = if is_doubted { &mut self.doubted } else { &mut self.launches };
+                    all.push(launch);
                 }
                 RecordLine::Invalid(call) => drop(self.refused.insert(call)),
                 RecordLine::Missing { function } => drop(self.missing.insert(function)),
@@ -168,6 +180,12 @@ impl Record {
     /// Returns the launches.
     pub fn launches(&self) -> &[RecordedLaunch] {
         &self.launches
+    }
+
+    /// Returns the launches that might rest on results which were never computed: the program had read memory before that a kernel
+    /// might have changed.
+    pub fn doubted(&self) -> &[RecordedLaunch] {
+        &self.doubted
     }
 }
 

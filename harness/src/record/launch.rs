@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use weft_core::flow::Param;
-use weft_core::launch::allocation::{MAX_BUFFER, MOST_GIVEN};
+use weft_core::launch::allocation::{MAX_BUFFER, MOST_GIVEN, POINTER};
 use weft_core::launch::{Allocation, Arg, Dim3, Fields, Launch, Within};
 
 use super::recorded::{RecordedAllocation, RecordedArg, RecordedLaunch, RecordedPointer};
@@ -43,7 +43,8 @@ impl RecordedLaunch {
         if !param.is_scalar {
             let fields = arg.pointers.iter().filter_map(|own| Some((own.at, pointer(own)?)));
             let mut fields: BTreeMap<u64, Arg> = fields.collect();
-            let is_whole = fields.len() == arg.pointers.len();
+            // What a map is in bytes, nobody but the driver knows.
+            let is_whole = fields.len() == arg.pointers.len() && arg.maps.is_empty();
             fields.extend(arg.freed.iter().map(|at| (*at, Arg::Within(freed()))));
             let bytes = is_whole.then(|| arg.bytes.clone());
             return Some(Arg::Fields(Fields { bytes, fields }));
@@ -60,8 +61,9 @@ impl RecordedLaunch {
     /// Returns where a pointer leads; `None` for one into a variable, which is no buffer: the kernel accesses it by its name as well.
     fn within(&self, pointer: &RecordedPointer) -> Option<Within> {
         let RecordedPointer { allocation, offset, .. } = *pointer;
-        let is_buffer = !self.allocations[allocation].is_variable;
-        is_buffer.then(|| Within { buffer: buffer_name(allocation), offset })
+        let own = &self.allocations[allocation];
+        let offset = own.behind + offset;
+        (!own.is_variable).then(|| Within { buffer: buffer_name(allocation), offset })
     }
 
     /// Returns the allocations into which arguments point, and those into which pointers in known contents lead from there.
@@ -86,18 +88,26 @@ impl RecordedLaunch {
         reached.into_iter().map(buffer).chain(freed).collect()
     }
 
-    /// Returns an allocation as far as it can be stated: more is open. `given`: the bytes that it begins with.
+    /// Returns an allocation as far as it can be stated: more is open. `given`: the bytes that it begins with. Buffers are aligned, so that
+    /// one which begins behind a multiple of 256 is stated with the bytes in front of it, which are of the same page of the host.
     fn allocation(&self, at: usize, given: &[Option<u8>]) -> Allocation {
         let own = &self.allocations[at];
-        let size = Some(own.size).filter(|size| *size <= MAX_BUFFER);
+        let size = own.size.checked_add(own.behind).filter(|size| *size <= MAX_BUFFER);
         let most = usize::try_from(MOST_GIVEN).unwrap_or(usize::MAX);
-        let mut contents: GivenBytes = given.iter().take(most).copied().collect();
+        let front = if given.is_empty() { 0 } else { usize::try_from(own.behind).unwrap_or(0) };
+        let front = std::iter::repeat_n(None, front);
+        let mut contents: GivenBytes = front.chain(given.iter().copied()).take(most).collect();
         let mut pointers = BTreeMap::new();
-        for pointer in own.pointers.iter().filter(|pointer| pointer.at < MOST_GIVEN) {
-            if let Some(within) = self.within(pointer) {
-                pointers.insert(pointer.at, within);
+        for pointer in &own.pointers {
+            let place = own.behind + pointer.at;
+            if place >= MOST_GIVEN {
+                continue;
+            }
+            let within = self.within(pointer).filter(|_| place.is_multiple_of(POINTER));
+            if let Some(within) = within {
+                pointers.insert(place, within);
             } else {
-                let first = usize::try_from(pointer.at).unwrap_or(usize::MAX);
+                let first = usize::try_from(place).unwrap_or(usize::MAX);
                 contents.iter_mut().skip(first).take(8).for_each(|byte| *byte = None);
             }
         }

@@ -1,9 +1,11 @@
 //! The lines of a record, as the stand-in for the driver writes them. Fields that are not needed are skipped.
 
+use std::fmt::{self, Display, Formatter};
+
 use serde::Deserialize;
 
-/// The version of the format that is read.
-pub(super) const VERSION: u32 = 1;
+/// The version of the format that is written. Version 1 has no maps, no places of allocations, and no launches after a read.
+pub(super) const VERSION: u32 = 2;
 
 /// One line.
 #[derive(Debug, Deserialize)]
@@ -39,6 +41,9 @@ pub(super) struct RecordLaunchLine {
     pub(super) allocations: Vec<AllocationLine>,
     #[serde(default)]
     pub(super) globals: Vec<GlobalLine>,
+    /// Whether the program had read memory before that a kernel might have changed.
+    #[serde(default)]
+    pub(super) after_read: bool,
 }
 
 impl RecordLaunchLine {
@@ -70,6 +75,24 @@ pub(super) struct RecordArgLine {
     /// The bytes at which pointers to freed memory stand.
     #[serde(default)]
     pub(super) freed: Vec<u64>,
+    /// The tensor maps in it.
+    #[serde(default)]
+    pub(super) maps: Vec<MapLine>,
+}
+
+/// A tensor map in an argument.
+#[derive(Clone, Debug, Deserialize)]
+pub(super) struct MapLine {
+    /// The byte at which it stands.
+    pub(super) at: u64,
+    /// The index of the allocation that it leads into; `None`: into none that is live.
+    #[serde(default)]
+    pub(super) allocation: Option<usize>,
+    #[serde(default)]
+    pub(super) offset: u64,
+    /// Its type of elements, sizes, strides and modes.
+    #[serde(flatten)]
+    pub(super) rest: serde_json::Map<String, serde_json::Value>,
 }
 
 /// A pointer in an argument or in an allocation.
@@ -86,6 +109,9 @@ pub(super) struct PointerLine {
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct AllocationLine {
     pub(super) size: u64,
+    /// Bytes by which it begins behind a multiple of 256.
+    #[serde(default)]
+    pub(super) behind: u64,
     /// The name of the file with its contents.
     #[serde(default)]
     pub(super) contents: Option<String>,
@@ -120,6 +146,23 @@ pub struct RefusedCall {
     /// that are not those of a device.
     #[serde(default)]
     pub after_read: bool,
+}
+
+impl Display for RefusedCall {
+    /// Says what is wrong about the call.
+    fn fmt(&self, to: &mut Formatter<'_>) -> fmt::Result {
+        let Self { function, error, kernel, reason, after_read } = self;
+        write!(to, "{function}")?;
+        if let Some(kernel) = kernel {
+            write!(to, " of `{kernel}`")?;
+        }
+        write!(to, " is refused, as CUDA does: {reason} ({error})")?;
+        if *after_read {
+            let doubt = "; the program had read memory before that a kernel might have changed, so a device might have other values there";
+            to.write_str(doubt)?;
+        }
+        Ok(())
+    }
 }
 
 /// Returns the bytes that hexadecimal digits mean, `..` for one that is not known; `None` for other texts. White space is

@@ -23,7 +23,7 @@ pub use folder::{Record, RecordError};
 pub use hash::module_name;
 pub use line::RefusedCall;
 use recorded::RecordedAllocation;
-pub use recorded::RecordedLaunch;
+pub use recorded::{LaunchDoubts, RecordedLaunch};
 
 /// The most launches of a kernel that are checked.
 const MOST: usize = 16;
@@ -31,8 +31,8 @@ const MOST: usize = 16;
 /// The launches of a record that a kernel is checked under.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KernelLaunches {
-    /// Each with a label that does not depend on other launches.
-    pub launches: Vec<(String, Launch)>,
+    /// Each with a label that does not depend on other launches, and with what is left open or in doubt.
+    pub launches: Vec<(String, Launch, LaunchDoubts)>,
     /// How many more the record has.
     pub left_out: usize,
     /// Whether the record has the launches of another text of the module: the kernel has the same name and parameters of the
@@ -77,11 +77,15 @@ impl Record {
         let is_rebuilt = !others.is_empty();
         own.extend(others);
         let settled = self.settled(&own);
+        let is_certain = |own: &&RecordedLaunch| self.doubted.binary_search(own).is_err();
+        let certain: Vec<_> = own.iter().copied().filter(is_certain).collect();
+        let certain: BTreeSet<_> = self.settled(&certain).into_iter().collect();
         let chosen = choice::chosen(&settled.iter().collect::<Vec<_>>(), MOST);
         let left_out = settled.len() - chosen.len();
         let launch = |own: &RecordedLaunch| {
             let launch = own.launch(stated, &program.params, &variables, &self.contents);
-            (format!("recorded-{}", own.name()), launch)
+            let doubts = own.doubts(!certain.contains(own));
+            (format!("recorded-{}", own.name()), launch, doubts)
         };
         let launches = chosen.into_iter().map(launch).collect();
         KernelLaunches { launches, left_out, is_rebuilt }

@@ -1,10 +1,11 @@
 //! One launch of a record.
 
-use weft_core::launch::allocation::POINTER;
+use weft_core::launch::allocation::{BUFFER_ALIGN, POINTER};
 
 use super::folder::{RecordError, is_name};
 use super::line::{
-    self, AllocationLine, GlobalLine, PassedLine, PointerLine, RecordArgLine, RecordLaunchLine,
+    self, AllocationLine, GlobalLine, MapLine, PassedLine, PointerLine, RecordArgLine,
+    RecordLaunchLine,
 };
 
 /// One launch of a record, as it is kept.
@@ -29,6 +30,17 @@ pub struct RecordedLaunch {
     pub(super) variables: Vec<String>,
 }
 
+/// What of a recorded launch is left open, or might have been another one on a device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LaunchDoubts {
+    /// The program had read memory before that a kernel might have changed, and kernels do not run where launches are recorded.
+    pub after_read: bool,
+    /// An argument holds a tensor map: it is left open, and with it what is accessed through the map.
+    pub has_maps: bool,
+    /// An argument holds a pointer to a variable of the module, which is left open.
+    pub leads_to_variables: bool,
+}
+
 /// The bytes of an argument.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct RecordedArg {
@@ -37,7 +49,27 @@ pub(super) struct RecordedArg {
     pub(super) pointers: Vec<RecordedPointer>,
     /// Where pointers to memory that was freed stand.
     pub(super) freed: Vec<u64>,
+    /// The tensor maps in it.
+    pub(super) maps: Vec<RecordedMap>,
 }
+
+/// A tensor map in an argument: what asynchronous copies of boxes access.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct RecordedMap {
+    /// Where it stands.
+    pub(super) at: u64,
+    /// The index of the allocation that it leads into, if that is live.
+    pub(super) allocation: Option<usize>,
+    pub(super) offset: u64,
+    /// Its type of elements, sizes, strides and modes, as they are recorded.
+    pub(super) description: String,
+}
+
+/// Bytes of a tensor map.
+const MAP: u64 = 128;
+
+/// What allocations are aligned to, unless the record says otherwise.
+pub(super) const ALIGN: u64 = BUFFER_ALIGN;
 
 /// A pointer into an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -54,6 +86,8 @@ pub(super) struct RecordedPointer {
 pub(super) struct RecordedAllocation {
     /// In bytes.
     pub(super) size: u64,
+    /// Bytes by which it begins behind a multiple of 256.
+    pub(super) behind: u64,
     /// The name of what the host put there; `None` if that is not kept.
     pub(super) contents: Option<String>,
     pub(super) pointers: Vec<RecordedPointer>,
@@ -103,7 +137,7 @@ impl RecordedLaunch {
         let args = args.map(|args| args.into_iter().map(arg).collect::<Option<Vec<_>>>());
         if args == Some(None) {
             return Err(
-                "bytes of an argument are pairs of hexadecimal digits, with its pointers among them",
+                "bytes of an argument are pairs of hexadecimal digits, with its pointers and maps among them",
             );
         }
         let args = args.flatten();
@@ -117,12 +151,18 @@ impl RecordedLaunch {
         let held = self.allocations.iter();
         let of_args = self.args.iter().flatten().flat_map(|arg| &arg.pointers);
         let mut pointers = of_args.chain(held.clone().flat_map(|own| &own.pointers));
-        let leads = |pointer: &RecordedPointer| {
-            let target = self.allocations.get(pointer.allocation);
-            target.is_some_and(|own| pointer.offset <= own.size)
+        let leads_to = |allocation: usize, offset: u64| {
+            self.allocations.get(allocation).is_some_and(|own| offset <= own.size)
         };
-        if !pointers.all(leads) {
+        let leads = |own: &RecordedPointer| leads_to(own.allocation, own.offset);
+        let mut maps = self.args.iter().flatten().flat_map(|arg| &arg.maps);
+        let is_placed =
+            |own: &RecordedMap| own.allocation.is_none_or(|number| leads_to(number, own.offset));
+        if !pointers.all(leads) || !maps.all(is_placed) {
             return Some("a pointer leads out of the allocations of the launch");
+        }
+        if self.allocations.iter().any(|own| own.behind >= ALIGN) {
+            return Some("an allocation begins no more than 255 bytes behind a multiple of 256");
         }
         let mut places =
             held.flat_map(|own| own.pointers.iter().map(|pointer| (pointer.at, own.size)));
@@ -147,8 +187,21 @@ impl RecordedLaunch {
 
     /// Returns a name of a settled launch that depends on nothing else: six hexadecimal digits.
     pub(super) fn name(&self) -> String {
-        // The text of the derived representation names every field.
-        blake3::hash(format!("{self:?}").as_bytes()).to_hex()[..6].to_owned()
+        // The text of the derived representation names every field. Those that version 1 of the record does not have are left out
+        // where they say nothing, so that names stay as they were.
+        let text = format!("{self:?}").replace(", maps: []", "").replace(", behind: 0", "");
+        blake3::hash(text.as_bytes()).to_hex()[..6].to_owned()
+    }
+
+    /// Returns what of the launch is left open, or might have been another one on a device.
+    pub(super) fn doubts(&self, after_read: bool) -> LaunchDoubts {
+        let args = || self.args.iter().flatten();
+        let is_variable = |own: &RecordedPointer| self.allocations[own.allocation].is_variable;
+        LaunchDoubts {
+            after_read,
+            has_maps: args().any(|arg| !arg.maps.is_empty()),
+            leads_to_variables: args().flat_map(|arg| &arg.pointers).any(is_variable),
+        }
     }
 
     /// Returns the sizes of the arguments in bytes; `None` if they are not known.
@@ -164,6 +217,7 @@ fn allocation(line: AllocationLine) -> RecordedAllocation {
     };
     RecordedAllocation {
         size: line.size,
+        behind: line.behind,
         contents: line.contents,
         pointers: line.pointers.into_iter().map(pointer).collect(),
         passed: line.passed.into_iter().map(passing).collect(),
@@ -176,8 +230,17 @@ fn arg(line: RecordArgLine) -> Option<RecordedArg> {
     let bytes = line::bytes(&line.bytes)?.into_iter().collect::<Option<Vec<u8>>>()?;
     let pointers: Vec<_> = line.pointers.into_iter().map(pointer).collect();
     let mut places = pointers.iter().map(|own| own.at).chain(line.freed.iter().copied());
-    let fits = places.all(|at| is_within(at, bytes.len() as u64));
-    fits.then_some(RecordedArg { bytes, pointers, freed: line.freed })
+    let size = bytes.len() as u64;
+    let holds = |own: &MapLine| own.at.checked_add(MAP).is_some_and(|end| end <= size);
+    let fits = places.all(|at| is_within(at, size)) && line.maps.iter().all(holds);
+    let maps = line.maps.into_iter().map(map).collect();
+    fits.then_some(RecordedArg { bytes, pointers, freed: line.freed, maps })
+}
+
+fn map(line: MapLine) -> RecordedMap {
+    let MapLine { at, allocation, offset, rest } = line;
+    let description = serde_json::Value::from(rest).to_string();
+    RecordedMap { at, allocation, offset, description }
 }
 
 /// Whether a pointer can stand at `at` among so many bytes.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::json;
 use weft_core::launch::Dim3;
 use weft_harness::case::{Job, LaunchSource, RecordNote};
-use weft_harness::record::module_name;
+use weft_harness::record::{LaunchDoubts, module_name};
 
 use super::{COPY, SCATTER, Written, launch, module, named, number, plain, pointer};
 
@@ -24,7 +24,9 @@ fn labels(jobs: &[Job]) -> Vec<Option<&str>> {
     jobs.iter().map(|job| job.label.as_deref()).collect()
 }
 
-const AS_IT_IS: RecordNote = RecordNote { left_out: 0, is_rebuilt: false };
+const AS_IT_IS: RecordNote = RecordNote { left_out: 0, is_rebuilt: false, doubts: CERTAIN };
+const CERTAIN: LaunchDoubts =
+    LaunchDoubts { after_read: false, has_maps: false, leads_to_variables: false };
 
 #[test]
 fn launches_are_those_of_the_module_with_the_hash() {

@@ -4,6 +4,7 @@
 
 mod arguments;
 mod contents;
+mod doubts;
 mod malformed;
 mod matching;
 mod sources;

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::fs;
 
+use libtest_mimic::Arguments;
 use serde_json::json;
-use weft_harness::case::{Job, LaunchSource, Package, RecordNote, Standing, plan};
+use weft_harness::case::{Job, LaunchSource, Package, RecordNote, Standing, plan, refused_calls};
 use weft_harness::config::Config;
 use weft_harness::record::Record;
 
@@ -177,4 +178,33 @@ fn a_package_keeps_a_record_with_the_modules_that_it_has_no_files_of() {
         );
         Config::find(&dir).unwrap();
     }
+}
+
+/// Returns the cases of `cargo test` about calls that CUDA refuses, of a package that keeps a record with these.
+fn refused(name: &str, calls: &[serde_json::Value]) -> Option<libtest_mimic::Trial> {
+    let text = module(COPY);
+    let args = [pointer(0, 0), pointer(0, 512), number(8)];
+    let record = Written::new(name).module(&text);
+    let record = record.launch("copy", &text, 32, &args, &json!([{"size": 1024}]));
+    let record = calls.iter().fold(record, |record, call| record.line(&call.to_string()));
+    let mut package = Package::new("demo", record.0.clone(), Config::default(), Vec::new());
+    package.records.records.push(record.shared());
+    refused_calls(&package)
+}
+
+#[test]
+fn refused_calls_are_a_case_that_fails() {
+    let call = |after_read: bool| {
+        json!({
+            "record": "invalid", "function": "cuLaunchKernel", "error": "CUDA_ERROR_INVALID_VALUE", "kernel": "copy",
+            "reason": "the grid is 0 in x", "after_read": after_read,
+        })
+    };
+    let case = refused("refused", &[call(true), call(false)]).expect("there is a case");
+    assert_eq!(case.name(), "demo::invalid-launch");
+    let quiet = Arguments { quiet: true, ..Arguments::default() };
+    assert_eq!(libtest_mimic::run(&quiet, vec![case]).num_failed, 1);
+    // What rests on results that were never computed is none.
+    assert!(refused("refused-after-read", &[call(true)]).is_none());
+    assert!(refused("nothing-refused", &[]).is_none());
 }

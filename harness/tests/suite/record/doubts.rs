@@ -1,0 +1,110 @@
+//! What of a launch is left open, or might have been another one on a device.
+
+use serde_json::{Value, json};
+use weft_core::launch::{Arg, Dim3, Fields};
+use weft_harness::record::LaunchDoubts;
+
+use super::{COPY, Written, launch, module, module_name, named, number, plain, pointer, within};
+
+/// The line of a launch of `copy` with this block, with a member set.
+fn with(block: u32, key: &str, value: Value) -> String {
+    let args = [pointer(0, 0), pointer(0, 512), number(block)];
+    let name = module_name(&module(COPY));
+    let mut line = launch("copy", Some(&name), block, &args, &json!([{"size": 1024}]));
+    line[key] = value;
+    line.to_string()
+}
+
+#[test]
+fn launches_after_a_read_are_in_doubt_unless_they_were_made_before_too() {
+    let text = module(COPY);
+    let record = Written::new("after-read").module(&text);
+    let record = record.line(&with(32, "after_read", json!(false)));
+    let record = record.line(&with(32, "after_read", json!(true)));
+    let record = record.line(&with(64, "after_read", json!(true)));
+    assert_eq!(record.shared().doubted().len(), 1);
+    assert_eq!(record.shared().launches().len(), 2);
+    let jobs = record.jobs(&[&text], "");
+    assert_eq!(jobs.len(), 2);
+    for job in jobs {
+        let is_later = job.launch.block == Some(Dim3::line(64).into());
+        assert_eq!(job.recorded.unwrap().doubts.after_read, is_later);
+    }
+}
+
+#[test]
+fn labels_are_those_of_the_first_version() {
+    let text = module(COPY);
+    let plain = Written::new("label").module(&text).line(&with(32, "globals", json!([])));
+    let label = plain.job(&text).label;
+    let read = Written::new("label-read").module(&text).line(&with(32, "after_read", json!(true)));
+    assert_eq!(read.job(&text).label, label);
+    let text = read.lines();
+    let written = std::fs::read_to_string(&text).unwrap().replace("\"version\":1", "\"version\":2");
+    std::fs::write(text, written).unwrap();
+    assert_eq!(read.job(&module(COPY)).label, label);
+}
+
+/// A kernel with a structure of 128 bytes and a word behind it.
+const MAPPED: &str = "\
+.visible .entry mapped(.param .align 64 .b8 map[192], .param .u32 n)
+{
+    ret;
+}
+";
+
+fn mapped(name: &str, map: &Value) -> Written {
+    let text = module(MAPPED);
+    let maps = json!({"bytes": "00".repeat(192), "pointers": [], "maps": [map]});
+    let args = [maps, number(7)];
+    Written::new(name).module(&text).launch("mapped", &text, 32, &args, &json!([{"size": 1024}]))
+}
+
+#[test]
+fn arguments_with_tensor_maps_are_left_open_and_said() {
+    let map = json!({"at": 64, "allocation": 0, "offset": 16, "mode": "tiled", "element": "f32", "dims": [8, 8]});
+    let job = mapped("map", &map).job(&module(MAPPED));
+    assert_eq!(job.launch.args[&0], Arg::Fields(Fields { bytes: None, ..Fields::default() }));
+    assert_eq!(job.launch.args[&1], Arg::Integer(7));
+    let has_maps = LaunchDoubts { has_maps: true, ..LaunchDoubts::default() };
+    assert_eq!(job.recorded.unwrap().doubts, has_maps);
+    // 128 bytes from 65 on are more than there are; the allocation is none of the launch.
+    for wrong in [json!({"at": 65, "mode": "tiled"}), json!({"at": 0, "allocation": 1})] {
+        let told = mapped("map-misfit", &wrong).record().unwrap_err().to_string();
+        assert!(told.contains("this is no record of launches"), "{told}");
+    }
+}
+
+#[test]
+fn pointers_to_variables_are_left_open_and_said() {
+    let text = module(COPY);
+    let record = Written::new("variable").module(&text);
+    let global = json!([{"name": "table", "allocation": 0}]);
+    let job = record.line(&with(32, "globals", global)).job(&text);
+    assert_eq!(job.launch.args.get(&0), None);
+    let doubts = job.recorded.unwrap().doubts;
+    assert_eq!(doubts, LaunchDoubts { leads_to_variables: true, ..LaunchDoubts::default() });
+}
+
+#[test]
+fn allocations_begin_behind_a_multiple_of_256() {
+    let text = module(COPY);
+    let memory = json!([
+        {"size": 32, "behind": 24, "contents": named('a'), "pointers": [{"at": 8, "allocation": 1, "offset": 4}]},
+        {"size": 8, "behind": 1},
+    ]);
+    let args = [pointer(1, 4), pointer(0, 8), plain(&[8, 0, 0, 0])];
+    let record = Written::new("behind").module(&text).contents('a', &"07".repeat(32));
+    let job = record.launch("copy", &text, 32, &args, &memory).job(&text);
+    assert_eq!((&job.launch.args[&0], &job.launch.args[&1]), (&within("b", 5), &within("a", 32)));
+    let a = &job.launch.buffers["a"];
+    assert_eq!(a.size, Some(56));
+    assert_eq!(a.contents[..24], [None; 24]);
+    assert_eq!(a.contents[24..32], [Some(7); 8]);
+    assert_eq!(a.pointers.keys().collect::<Vec<_>>(), [&32]);
+    assert_eq!(Arg::Within(a.pointers[&32].clone()), within("b", 5));
+    let far = json!([{"size": 1024, "behind": 256}]);
+    let args = [pointer(0, 0), pointer(0, 0), number(8)];
+    let record = Written::new("far-behind").module(&text).launch("copy", &text, 32, &args, &far);
+    assert!(record.record().is_err());
+}
