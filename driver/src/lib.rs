@@ -1,4 +1,4 @@
-//! A stand-in for the CUDA driver library that runs no kernel and records every launch.
+//! A stand-in for the CUDA driver and runtime libraries that runs no kernel and records every launch.
 //!
 //! It is the driver (`libcuda.so`) and the shared runtime library (`libcudart.so`) in one: [`install`] writes it into a folder, which
 //! then has to be in `LD_LIBRARY_PATH`. A program that loads it sees one device, allocates, copies and launches; what it launches is

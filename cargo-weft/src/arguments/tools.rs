@@ -56,9 +56,10 @@ pub(crate) struct GraphArgs {
 /// Arguments of `cargo weft record`.
 #[derive(Clone, Debug, Args)]
 #[command(
-    after_help = "Runs the command with a stand-in for the CUDA driver (libcuda.so), which runs no kernel, and keeps every launch with \
-                  its arguments below the target directory. `cargo weft` then checks the kernels under these launches. The \
-                  program reads memory as it was copied in or set: its own assertions on results fail.\n\n\
+    after_help = "Runs the command with a stand-in for the CUDA driver and runtime (libcuda.so, libcudart.so), which runs no kernel, \
+                  and keeps every launch with its arguments below the target directory. `cargo weft` then checks the kernels under \
+                  these launches. The program reads memory as it was copied in or set: its own assertions on results fail. \
+                  Programs that nvcc links have to be linked with `-cudart shared`.\n\n\
                   Exit codes: 0 if launches were recorded, 101 if the command failed or none were seen."
 )]
 pub(crate) struct RecordArgs {
