@@ -75,16 +75,7 @@ pub(crate) fn library(name: &str, needed: &str, like: &[u8]) -> Option<Vec<u8>> 
     let end = strings + texts.0.len();
 
     let mut bytes = Vec::with_capacity(end);
-    bytes.extend(identification);
-    bytes.extend(3_u16.to_le_bytes());
-    bytes.extend(machine);
-    bytes.extend(1_u32.to_le_bytes());
-    words(&mut bytes, &[0, HEADER as u64, 0]);
-    bytes.extend(flags);
-    // Sizes of the header and of a program header, their number, no sections.
-    for half in [HEADER, PROGRAM_HEADER, PROGRAM_HEADERS, 64, 0, 0] {
-        bytes.extend(u16::try_from(half).ok()?.to_le_bytes());
-    }
+    header(&mut bytes, identification, machine, flags);
     program_header(&mut bytes, PT_LOAD, 0, end, ALIGN);
     program_header(&mut bytes, PT_DYNAMIC, dynamic, ENTRIES * ENTRY, 8);
     program_header(&mut bytes, PT_GNU_STACK, 0, 0, 16);
@@ -116,6 +107,21 @@ pub(crate) fn library(name: &str, needed: &str, like: &[u8]) -> Option<Vec<u8>> 
     bytes.extend([0; 2]);
     bytes.extend(texts.0);
     Some(bytes)
+}
+
+/// The header of the file: of a library without an entry point and without sections.
+fn header(bytes: &mut Vec<u8>, identification: &[u8], machine: &[u8], flags: &[u8]) {
+    bytes.extend(identification);
+    bytes.extend(3_u16.to_le_bytes());
+    bytes.extend(machine);
+    bytes.extend(1_u32.to_le_bytes());
+    words(bytes, &[0, HEADER as u64, 0]);
+    bytes.extend(flags);
+    // Sizes of the header and of a program header, their number, no sections.
+    const { assert!(HEADER == 64 && PROGRAM_HEADER == 56 && PROGRAM_HEADERS == 3) };
+    for half in [64_u16, 56, 3, 64, 0, 0] {
+        bytes.extend(half.to_le_bytes());
+    }
 }
 
 fn words(bytes: &mut Vec<u8>, words: &[u64]) {
