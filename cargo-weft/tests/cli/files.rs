@@ -19,7 +19,7 @@ fn verdicts_are_told_apart() {
     folder
         .weft("check clean.ptx")
         .exits(0)
-        .says("(every block of one dimension, grid 1, every argument)");
+        .says("(every block of one dimension up to 128, grid 1, every argument)");
     let run = folder.weft("check race.ptx").exits(102);
     assert!(!run.out.contains("no-launch"), "{}", run.out);
     run.says("open    race.ptx::race_of_neighbours  (a defect for an input: race-for-input)")
@@ -201,7 +201,7 @@ fn any_block_and_grid_are_proved_or_open() {
     let run = folder.weft("check clean.ptx --block 64 --grid any").exits(0);
     run.says("(block 64, every grid of one dimension, every argument)");
     let run = folder.weft("check clean.ptx --block any --grid any").exits(0);
-    run.says("(every block of one dimension, every grid of one dimension, every argument)");
+    run.says("(every block of one dimension up to 128, every grid of one dimension, every argument)");
     let run = folder.weft("check race.ptx --block any --grid any --message-format json");
     run.exits(102).says(r#""grid":"any","block":"any""#);
     let run = folder.weft("check clean.ptx --block some").exits(2);
