@@ -151,7 +151,9 @@ pub(crate) fn plan(
     printer: &mut Printer,
 ) -> Result<Plan, Failure> {
     let Built { packages, failures, target, root, ignored } = built(selection, printer)?;
-    ignored.iter().for_each(|own| printer.warning(own));
+    for own in &ignored {
+        printer.warning(own);
+    }
     let count = packages.len() + failures.len();
     if config.is_some() && count != 1 {
         return Err(Failure::OneConfig { count });
@@ -211,7 +213,11 @@ fn saved_notes<'p>(packages: impl Iterator<Item = &'p Package>, printer: &mut Pr
                 names.join(", ")
             ));
         }
-        all => all.iter().for_each(|(_, note)| printer.notice(note)),
+        all => {
+            for (_, note) in all {
+                printer.notice(note);
+            }
+        }
     }
 }
 
