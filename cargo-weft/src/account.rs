@@ -162,7 +162,7 @@ mod tests {
         let text = ".version 8.0\n.target sm_80\n.address_size 64\n\
                     .entry one() { ret; }\n.entry two() { ret; }\n";
         let (path, display) = (PathBuf::from("k.ptx"), "k.ptx".to_owned());
-        let files = vec![PtxFile { path, display, text: text.into(), unread: None }];
+        let files = vec![PtxFile { path, display, text: text.into(), unread: None, saved: None }];
         let package = Package::new("p", PathBuf::new(), Config::default(), files);
         let checker = Checker::new(|module, kernel, launch| {
             assert_eq!(module.name(kernel.name), "two", "an invariant is broken");

@@ -16,6 +16,7 @@ use crate::capture::{self, Capture};
 use crate::compile::{self, Manners, OutDirs};
 use crate::coverage::RunRecords;
 use crate::exit::Failure;
+use crate::ignored::IgnoredConfig;
 use crate::nothing::NothingFound;
 use crate::options::Verbosity;
 use crate::print::Printer;
@@ -76,6 +77,8 @@ pub(crate) struct Built {
     pub(crate) target: PathBuf,
     /// The folder of the workspace.
     pub(crate) root: PathBuf,
+    /// The configurations that no package has.
+    pub(crate) ignored: Vec<IgnoredConfig>,
 }
 
 /// Runs the build scripts of a selection.
@@ -93,7 +96,7 @@ pub(crate) fn built(selection: &Selection, printer: &mut Printer) -> Result<Buil
         color: printer.color,
         quiet: printer.verbosity == Verbosity::Quiet,
     };
-    let mut built = Built::default();
+    let mut built = Built { ignored: IgnoredConfig::of(&groups), ..Built::default() };
     for group in groups {
         built.target.clone_from(&group.target);
         built.root.clone_from(&group.root);
@@ -147,7 +150,10 @@ pub(crate) fn plan(
     checker: &Checker,
     printer: &mut Printer,
 ) -> Result<Plan, Failure> {
-    let Built { packages, failures, target, root } = built(selection, printer)?;
+    let Built { packages, failures, target, root, ignored } = built(selection, printer)?;
+    for own in &ignored {
+        printer.warning(own);
+    }
     let count = packages.len() + failures.len();
     if config.is_some() && count != 1 {
         return Err(Failure::OneConfig { count });
@@ -161,6 +167,7 @@ pub(crate) fn plan(
     for own in opened.iter().filter_map(|(own, _)| own.as_ref().ok()).chain(&others) {
         plan.records.add(own);
     }
+    saved_notes(opened.iter().filter_map(|(own, _)| own.as_ref().ok()), printer);
     for (own, package) in opened {
         match own.and_then(|own| jobs(&own, checker)) {
             Ok(jobs) if jobs.is_empty() => {}
@@ -190,6 +197,27 @@ impl BuiltPackage {
     fn opened(&self, config: Option<&Path>) -> Result<Package, PlanError> {
         let out_dirs = self.out_dirs.iter().map(AsRef::<Path>::as_ref);
         Package::open_with(&self.name, &self.dir, config, out_dirs)
+    }
+}
+
+/// Says which PTX was not compiled in this build, also with `--quiet`, but then in one line: a verdict on it is one on what its
+/// source once was.
+fn saved_notes<'p>(packages: impl Iterator<Item = &'p Package>, printer: &mut Printer) {
+    let notes: Vec<(String, String)> = packages.flat_map(Package::notes).collect();
+    match &notes[..] {
+        several @ [_, _, ..] if printer.verbosity == Verbosity::Quiet => {
+            let names: Vec<&str> = several.iter().map(|(name, _)| &name[..]).collect();
+            printer.notice(&format!(
+                "{} files are saved PTX, not compiled in this build: changes of their sources since are not seen: {}",
+                names.len(),
+                names.join(", ")
+            ));
+        }
+        all => {
+            for (_, note) in all {
+                printer.notice(note);
+            }
+        }
     }
 }
 

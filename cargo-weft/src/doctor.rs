@@ -34,7 +34,13 @@ type Observation = (Grade, String);
 /// Examines the selected packages.
 pub(crate) fn run(selection: &Selection, printer: &mut Printer) -> Result<Exit, Failure> {
     let built = collect::built(selection, printer)?;
-    let (mut kernels, mut is_good) = (0, built.failures.is_empty());
+    let (mut kernels, mut is_good) = (0, built.failures.is_empty() && built.ignored.is_empty());
+    if !built.ignored.is_empty() {
+        printer.line("workspace")?;
+    }
+    for own in &built.ignored {
+        printer.line(&format!("  PROBLEM {}", escape(&own.to_string())))?;
+    }
     for package in &built.packages {
         let (count, lines) = examined(package);
         // Of a dependency that has nothing to do with kernels there is nothing to say.
@@ -174,6 +180,9 @@ fn file(job: &Job) -> Vec<Observation> {
         let advice = "reports point into the PTX, and arguments have no names; compile with `nvcc -lineinfo` or `clang -gline-tables-only`";
         (Grade::Note, format!("{name}: {kernels}, without source lines: {advice}"))
     }];
+    if let Some(note) = job.file.saved.as_ref().and_then(|own| own.note(name)) {
+        lines.push((Grade::Note, note));
+    }
     if is_debug(module) {
         let advice = "checks are slow and fewer kernels are proved; compile without `nvcc -G`";
         lines.push((Grade::Note, format!("{name}: compiled for a debugger: {advice}")));

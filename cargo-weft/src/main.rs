@@ -22,6 +22,7 @@ mod files;
 mod formats;
 mod gpu_code;
 mod graph;
+mod ignored;
 mod init;
 mod list;
 mod manual;

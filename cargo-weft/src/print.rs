@@ -91,6 +91,11 @@ impl Printer {
         }
     }
 
+    /// Writes what a reader of the verdicts must know to standard error, also with `--quiet`.
+    pub(crate) fn notice(&mut self, message: &str) {
+        self.tell("note", message, None);
+    }
+
     /// Says how a run stands while it waits for an item: on a terminal in a line that the next output replaces, elsewhere
     /// in a note if the item keeps others waiting for long. `doing`: what is done with `subject`, such as "checking".
     pub(crate) fn waiting(&mut self, doing: &str, subject: &str, wait: RunWait) {

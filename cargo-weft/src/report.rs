@@ -39,7 +39,7 @@ fn of_packages(arguments: &ReportArgs, printer: &mut Printer) -> Result<Exit, Fa
     };
     let renderer = |surroundings: &RunContext, target: &Path| -> Box<dyn Renderer> {
         let path = arguments.output.clone().unwrap_or_else(|| target.join(PLACE));
-        Box::new(Html::new(path, subject(surroundings)))
+        Box::new(Html::new(path, target, subject(surroundings)))
     };
     test::check(check, renderer, printer)
 }
@@ -70,8 +70,9 @@ fn of_files(arguments: &ReportArgs, printer: &mut Printer) -> Result<Exit, Failu
         message: print::message(failure),
     };
     let failed: Vec<RunProblem> = failures.iter().map(|failure| problem(failure)).collect();
-    let path = arguments.output.clone().unwrap_or_else(|| PathBuf::from("target").join(PLACE));
-    let mut page = Html::new(path, named(&targets.files));
+    let target = Path::new("target");
+    let path = arguments.output.clone().unwrap_or_else(|| target.join(PLACE));
+    let mut page = Html::new(path, target, named(&targets.files));
     let whole = targets.kernel.is_none() && targets.settings == CommandSettings::default();
     let records = RunRecords::default();
     let request = Request { failed: &failed, whole, cache: None, records: &records };

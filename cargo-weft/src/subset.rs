@@ -25,7 +25,8 @@ pub(crate) struct Subset<'a> {
 /// A filter that selects nothing.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "no kernel's name contains `{}`; the nearest {}",
+    "{} `{}`; the nearest {}",
+    if *.is_partial { "of the kernels that could be read, no name contains" } else { "no kernel's name contains" },
     escape(.filter),
     named(.nearest)
 )]
@@ -74,7 +75,8 @@ fn filtered(
     filters: &[String],
     is_partial: bool,
 ) -> Result<Vec<Job>, NoKernelNamed> {
-    if filters.is_empty() {
+    // If no kernels are known, no filter can be wrong.
+    if filters.is_empty() || jobs.iter().all(Job::is_unread) {
         return Ok(jobs);
     }
     let is_meant = |job: &Job, filter: &String| {
@@ -114,7 +116,7 @@ fn nearest(filter: &str, jobs: &[Job]) -> Vec<String> {
 fn named(names: &[String]) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     match quoted.as_slice() {
-        [] => "name is not known, because no file could be read".to_owned(),
+        [] => "name is not known".to_owned(),
         [only] => format!("name is {only}"),
         all => format!("names are {}", all.join(", ")),
     }

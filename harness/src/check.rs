@@ -95,6 +95,7 @@ pub fn check(ptx: &str, config: &str) -> Result<Vec<CheckedKernel>, CheckFailure
         display: PTX.to_owned(),
         text: ptx.into(),
         unread: None,
+        saved: None,
     };
     // Cargo sets the variable for tests that it runs, and runs them in the folder of their package.
     let package = env::var("CARGO_PKG_NAME").unwrap_or_default();

@@ -4,7 +4,8 @@
 //! space and `//` comments. A file that cannot be read is returned too, so that it fails as a case of its own instead
 //! of going unnoticed.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ use std::sync::Arc;
 use weft_core::report::escape;
 
 use crate::bounded;
+use crate::saved::SavedPtx;
 
 /// Folders nested deeper than this are not searched.
 const DEPTH: usize = 32;
@@ -32,6 +34,8 @@ pub struct PtxFile {
     pub text: Arc<str>,
     /// Why the file cannot be read, if it cannot.
     pub unread: Option<String>,
+    /// What its build script says of it, if it did not compile it but took it from where it is saved.
+    pub saved: Option<SavedPtx>,
 }
 
 impl PtxFile {
@@ -59,7 +63,8 @@ impl PtxFile {
             Ok(text) => (text.into(), None),
             Err(error) => (Arc::default(), Some(error.to_string())),
         };
-        Self { path: path.to_path_buf(), display: escape(display).into_owned(), text, unread }
+        let (path, display) = (path.to_path_buf(), escape(display).into_owned());
+        Self { path, display, text, unread, saved: None }
     }
 }
 
@@ -113,7 +118,11 @@ pub fn in_dir(dir: &Path) -> Vec<PtxFile> {
     let mut found = Vec::new();
     walk(dir, DEPTH, &is_ptx, &mut found);
     found.sort();
-    unique(found.iter().map(|path| PtxFile::found(path, &relative(path, dir))).collect())
+    let read = |path: &PathBuf| PtxFile {
+        saved: SavedPtx::of(path),
+        ..PtxFile::found(path, &relative(path, dir))
+    };
+    unique(found.iter().map(read).collect())
 }
 
 /// Returns the files that `patterns` name relative to `package_dir`, in the order of the paths, each content once.
@@ -139,15 +148,28 @@ pub fn globs(package_dir: &Path, patterns: &[String]) -> Result<Vec<PtxFile>, Di
     ))
 }
 
-/// Removes the files whose content equals that of an earlier file.
+/// Removes the files whose content equals that of an earlier file. What is known of a removed file as saved PTX holds for the
+/// earlier one too.
 #[must_use]
 pub fn unique(files: Vec<PtxFile>) -> Vec<PtxFile> {
     // Empty and unreadable files have the same text: they are distinguished by their paths.
-    let key = |file: &PtxFile| file.text.is_empty().then(|| file.path.clone());
-    let mut known: HashSet<(&str, Option<PathBuf>)> = HashSet::with_capacity(files.len());
-    let is_new: Vec<bool> =
-        files.iter().map(|file| known.insert((&file.text, key(file)))).collect();
-    files.into_iter().zip(is_new).filter_map(|(file, is_new)| is_new.then_some(file)).collect()
+    let key =
+        |file: &PtxFile| (Arc::clone(&file.text), file.text.is_empty().then(|| file.path.clone()));
+    let mut places: HashMap<(Arc<str>, Option<PathBuf>), usize> = HashMap::new();
+    let mut kept: Vec<PtxFile> = Vec::with_capacity(files.len());
+    for file in files {
+        match places.entry(key(&file)) {
+            Entry::Occupied(place) => {
+                let first = &mut kept[*place.get()];
+                first.saved = first.saved.take().or(file.saved);
+            }
+            Entry::Vacant(place) => {
+                place.insert(kept.len());
+                kept.push(file);
+            }
+        }
+    }
+    kept
 }
 
 /// Returns the paths that match a pattern. Behind `**`, links to folders are not followed, because they can form

@@ -24,6 +24,7 @@ mod run;
 // release: `config` reads `weft.toml`, `name` demangles kernel names, `signature` finds the names of their arguments,
 // `discover` finds PTX files, `case` turns kernels and launches into test cases, `cache` keeps verdicts between runs,
 // `record` reads the launches that a program made,
+// `saved` reads what build scripts say of PTX that they did not compile,
 // `render` reads the sources that reports quote, `similar` finds the right name that is nearest to a wrong one.
 #[doc(hidden)]
 pub mod cache;
@@ -37,6 +38,8 @@ pub mod discover;
 pub mod record;
 #[doc(hidden)]
 pub mod render;
+#[doc(hidden)]
+pub mod saved;
 #[doc(hidden)]
 pub mod signature;
 #[doc(hidden)]

@@ -31,7 +31,13 @@ pub fn main(
         .and_then(|target| Cache::of_test_binary(target).ok())
         .map(Arc::new);
     match cases(manifest_dir, package, out_dir, is_coloured(&arguments), cache) {
-        Ok(trials) => libtest_mimic::run(&arguments, trials).exit_code(),
+        Ok((notes, trials)) => {
+            for note in notes {
+                // If standard error cannot be written, the cases still say what fails.
+                let _ = writeln!(std::io::stderr(), "note: {note}");
+            }
+            libtest_mimic::run(&arguments, trials).exit_code()
+        }
         Err(error) => {
             // If standard error cannot be written, the exit code remains.
             let _ = writeln!(std::io::stderr(), "error: {error}");
@@ -46,13 +52,14 @@ fn is_set(name: &str) -> bool {
     !["", "0", "n", "no", "f", "false", "off"].contains(&value.as_str())
 }
 
+/// Returns the cases of a package, and what is to be said of its PTX before they run.
 fn cases(
     manifest_dir: &str,
     package: &str,
     out_dir: Option<&str>,
     color: bool,
     cache: Option<Arc<Cache>>,
-) -> Result<Vec<Trial>, PlanError> {
+) -> Result<(Vec<String>, Vec<Trial>), PlanError> {
     let package = Package::open(package, Path::new(manifest_dir), out_dir.map(Path::new))?;
     let settle: Settle = match cache {
         None => Arc::new(|_: &Job| ()),
@@ -64,9 +71,10 @@ fn cases(
             }
         }),
     };
+    let notes = package.notes().into_iter().map(|(_, note)| note).collect();
     let mut cases = trials_with(plan(&package)?, color, &settle);
     cases.extend(refused_calls(&package));
-    Ok(cases)
+    Ok((notes, cases))
 }
 
 fn is_coloured(arguments: &Arguments) -> bool {

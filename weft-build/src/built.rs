@@ -1,11 +1,14 @@
 //! The PTX of a kernel source: what the compiler made of it, or what is saved beside it.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::{fmt, fs, io};
 
 use crate::attempt::Attempt;
 use crate::depfile;
+use crate::marker::{self, SavedMarker};
 use crate::script::BuildScript;
+use crate::stamp::{self, Freshness};
 
 /// Number of lines of a compiler's messages that are passed on as warnings.
 const LINES: usize = 20;
@@ -69,6 +72,27 @@ pub enum BuildError {
         /// The error of the operating system.
         error: io::Error,
     },
+    /// Two sources make the same file.
+    #[error(
+        "{source_file} and {other} both make {file} in OUT_DIR, and one would be lost: give one of them another `name`, \
+         without `.ptx`"
+    )]
+    SameName {
+        /// The source.
+        source_file: String,
+        /// The source that has made the file already; the same one if it is compiled twice.
+        other: String,
+        /// The name of the file.
+        file: String,
+    },
+    /// A file in `OUT_DIR` cannot be written.
+    #[error("cannot write {}: {error}", path.display())]
+    Output {
+        /// The file.
+        path: PathBuf,
+        /// The error of the operating system.
+        error: io::Error,
+    },
     /// Cargo's end of standard output is closed.
     #[error("cannot tell cargo when to run the build script again: {0}")]
     Cargo(io::Error),
@@ -92,6 +116,8 @@ pub(crate) struct Compilation<'a> {
     pub(crate) depfile: PathBuf,
     /// Folders in which the source might include files.
     pub(crate) include: &'a [&'a str],
+    /// The options of the compiler that are the same on other machines.
+    pub(crate) options: String,
 }
 
 impl<'a> Compilation<'a> {
@@ -116,9 +142,13 @@ impl<'a> Compilation<'a> {
             }
             Some(saved) => Err(format!("there is no saved PTX {saved}")),
         };
-        let ptx = script.output(&format!("{name}.ptx"))?;
+        let file = format!("{name}.ptx");
+        let ptx = script.output(&file)?;
         let depfile = script.output(&format!("{name}.d"))?;
-        Ok(Self { source, saved, ptx, depfile, include: &[] })
+        if let Some(other) = script.outputs.claim(script.out()?, &ptx, source) {
+            return Err(BuildError::SameName { source_file: source.to_owned(), other, file });
+        }
+        Ok(Self { source, saved, ptx, depfile, include: &[], options: String::new() })
     }
 
     /// Returns the PTX that came of an attempt, or else the saved one.
@@ -127,16 +157,36 @@ impl<'a> Compilation<'a> {
         script: &mut BuildScript<'_>,
         attempt: Attempt,
     ) -> Result<BuiltPtx, BuildError> {
+        let built = self.chosen(script, attempt);
+        match &built {
+            Err(_) => script.outputs.release(&self.ptx),
+            Ok(_) => {
+                script
+                    .outputs
+                    .made(script.out()?, &self.ptx)
+                    .map_err(|error| self.unwritten(error))?;
+            }
+        }
+        built
+    }
+
+    fn chosen(
+        &self,
+        script: &mut BuildScript<'_>,
+        attempt: Attempt,
+    ) -> Result<BuiltPtx, BuildError> {
         let source_file = || self.source.to_owned();
         match (attempt, self.saved.clone()) {
             (Attempt::Compiled(warnings), _) => {
-                self.watch_read(script)?;
+                let read = self.watch_read(script)?;
+                self.stamp(script.package()?, &read).map_err(|error| self.unwritten(error))?;
+                marker::remove(&self.ptx).map_err(|error| self.unwritten(error))?;
                 script.warn(&first_lines(&warnings))?;
                 self.warn_of_debug(script)?;
                 let (path, from) = (self.ptx.clone(), source_file());
                 Ok(BuiltPtx { path, from, is_compiled: true })
             }
-            (Attempt::NoCompiler(_), Ok(saved)) => self.copy(script, saved),
+            (Attempt::NoCompiler(remedy), Ok(saved)) => self.copy(script, saved, remedy),
             (Attempt::NoCompiler(remedy), Err(lack)) => {
                 Err(BuildError::NoCompiler { source_file: source_file(), lack, remedy })
             }
@@ -148,7 +198,11 @@ impl<'a> Compilation<'a> {
                     "{source} cannot be compiled; {saved} is used, which might be older:\n{}",
                     first_lines(&said)
                 ))?;
-                self.copy(script, saved)
+                self.copy(
+                    script,
+                    saved,
+                    "correct what the compiler says of it, which cargo shows as warnings",
+                )
             }
             (Attempt::Refused(said), Err(lack)) => {
                 Err(BuildError::Refused { source_file: source_file(), lack, said })
@@ -156,21 +210,48 @@ impl<'a> Compilation<'a> {
         }
     }
 
-    fn copy(&self, script: &BuildScript<'_>, saved: &str) -> Result<BuiltPtx, BuildError> {
+    /// Puts the saved PTX into `OUT_DIR`, with a marker that says so, and warns if it is older than its source.
+    fn copy(
+        &self,
+        script: &mut BuildScript<'_>,
+        saved: &str,
+        remedy: &str,
+    ) -> Result<BuiltPtx, BuildError> {
         let path = script.package()?.join(saved);
         let ptx = self.ptx.clone();
         // Not `fs::copy`, which copies permissions too: a saved file that is read-only could not be replaced later.
-        match fs::read(&path).and_then(|bytes| fs::write(&ptx, bytes)) {
-            Ok(()) => Ok(BuiltPtx { path: ptx, from: saved.to_owned(), is_compiled: false }),
-            Err(error) => Err(BuildError::Saved { saved: path, ptx, error }),
+        let bytes = match fs::read(&path).and_then(|bytes| fs::write(&ptx, &bytes).map(|()| bytes))
+        {
+            Ok(bytes) => bytes,
+            Err(error) => return Err(BuildError::Saved { saved: path, ptx, error }),
+        };
+        let text = String::from_utf8_lossy(&bytes);
+        let freshness = stamp::freshness(&text, script.package()?, self.source, &self.options);
+        let own = SavedMarker { saved, source: self.source, remedy, freshness: &freshness };
+        own.write(&ptx).map_err(|error| self.unwritten(error))?;
+        if let Freshness::Changed(files) = &freshness {
+            let files = files.join(", ");
+            script.warn(&format!("{saved} is older than its source: {files} changed since"))?;
         }
+        Ok(BuiltPtx { path: ptx, from: saved.to_owned(), is_compiled: false })
     }
 
-    /// Has cargo watch the files that the compiler read.
-    fn watch_read(&self, script: &mut BuildScript<'_>) -> Result<(), BuildError> {
+    /// Writes into the PTX which files it was compiled from.
+    fn stamp(&self, package: &Path, read: &[String]) -> io::Result<()> {
+        let stamp = stamp::of(package, self.source, read, &self.options);
+        fs::OpenOptions::new().append(true).open(&self.ptx)?.write_all(stamp.as_bytes())
+    }
+
+    fn unwritten(&self, error: io::Error) -> BuildError {
+        BuildError::Output { path: self.ptx.clone(), error }
+    }
+
+    /// Has cargo watch the files that the compiler read, and returns them.
+    fn watch_read(&self, script: &mut BuildScript<'_>) -> Result<Vec<String>, BuildError> {
         let list = fs::read_to_string(&self.depfile).unwrap_or_default();
         let files = depfile::prerequisites(&list);
-        files.iter().filter(|file| *file != self.source).try_for_each(|file| script.watch(file))
+        files.iter().filter(|file| *file != self.source).try_for_each(|file| script.watch(file))?;
+        Ok(files)
     }
 
     /// Has cargo watch all files that the source might include, since a compiler that fails does not list them all. Not

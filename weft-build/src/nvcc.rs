@@ -38,7 +38,12 @@ pub(crate) fn find(script: &mut BuildScript<'_>) -> Result<Option<Command>, Buil
     }
     let program = format!("nvcc{}", env::consts::EXE_SUFFIX);
     let mut files = folders.iter().map(|folder| folder.join(&program));
-    Ok(files.find(|file| file.is_file()).map(Command::new))
+    let found = files.find(|file| file.is_file());
+    if found.is_none() {
+        // Only now: whoever has nvcc would compile again for each change of the search path.
+        script.watched("PATH")?;
+    }
+    Ok(found.map(Command::new))
 }
 
 /// Returns the variables that can name nvcc, as `cc` has them: the first that is set counts.

@@ -7,6 +7,7 @@ use std::process::Command;
 use crate::attempt::{self, Attempt};
 use crate::built::{BuildError, BuiltPtx, Compilation};
 use crate::script::BuildScript;
+use crate::stamp;
 
 /// What to do if rustc does not accept what kernels need.
 const REMEDY: &str = "kernels in Rust take unstable features: build with a nightly toolchain, or set RUSTC_BOOTSTRAP=1";
@@ -45,21 +46,22 @@ impl<'a> Rust<'a> {
         Self { source, arch, name, saved: None, edition: "2024", flags: &[] }
     }
 
-    /// Compiles the source to PTX in `OUT_DIR`, or puts the saved PTX there: silently if the compiler accepts no unstable
-    /// features, and with a warning if it cannot compile the source. Tells cargo when to run the build script again.
+    /// Compiles the source to PTX in `OUT_DIR`, or puts the saved PTX there: without a warning if the compiler accepts no
+    /// unstable features, unless the PTX says that its source has changed since, and with one if it cannot compile the source. Tells cargo when to run the build script again.
     ///
     /// The compiler is the one that compiles the package. It accepts unstable features if it is a nightly one or if
     /// `RUSTC_BOOTSTRAP` is set; this function decides neither.
     ///
     /// # Errors
-    /// No source; neither such a compiler nor saved PTX; a source that rustc cannot compile, without saved PTX; files that
-    /// cannot be read or written.
+    /// No source; neither such a compiler nor saved PTX; a source that rustc cannot compile, without saved PTX; another
+    /// source that makes the same file; files that cannot be read or written.
     pub fn compile(&self) -> Result<BuiltPtx, BuildError> {
         self.compile_in(&mut BuildScript::of_process())
     }
 
     pub(crate) fn compile_in(&self, script: &mut BuildScript<'_>) -> Result<BuiltPtx, BuildError> {
         let files = Compilation::new(script, self.source, self.name, self.saved)?;
+        let files = Compilation { options: self.options(), ..files };
         let rustc = script.variable("RUSTC").unwrap_or("rustc".as_ref()).to_owned();
         let is_forced = script.watched("RUSTC_BOOTSTRAP")?.is_some();
         let attempt = if is_forced || is_nightly(&rustc) {
@@ -68,6 +70,12 @@ impl<'a> Rust<'a> {
             Attempt::NoCompiler(REMEDY)
         };
         files.settle(script, attempt)
+    }
+
+    /// Returns the options that saved PTX must have been compiled with.
+    fn options(&self) -> String {
+        let own = [format!("--edition={}", self.edition), format!("-Ctarget-cpu={}", self.arch)];
+        stamp::options(own.iter().map(String::as_str).chain(self.flags.iter().copied()))
     }
 
     fn command(&self, rustc: &OsString, package: &Path, files: &Compilation<'_>) -> Command {

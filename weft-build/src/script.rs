@@ -7,6 +7,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use crate::BuildError;
+use crate::outputs::OutputFiles;
 
 /// Where the CUDA toolkit is installed on Linux.
 const TOOLKIT: &str = "/usr/local/cuda";
@@ -16,13 +17,16 @@ pub(crate) struct BuildScript<'a> {
     variables: BTreeMap<OsString, OsString>,
     /// Where the CUDA toolkit is if no variable says it.
     pub(crate) toolkit: PathBuf,
+    /// The PTX files that this run of the script makes.
+    pub(crate) outputs: OutputFiles,
     cargo: Box<dyn Write + 'a>,
 }
 
 impl<'a> BuildScript<'a> {
     /// Returns this process as a build script.
     pub(crate) fn of_process() -> Self {
-        Self::new(env::vars_os().collect(), TOOLKIT.into(), Box::new(std::io::stdout()))
+        let own = Self::new(env::vars_os().collect(), TOOLKIT.into(), Box::new(std::io::stdout()));
+        Self { outputs: OutputFiles::of_process(), ..own }
     }
 
     /// Returns a script with these variables on a machine with this folder of the CUDA toolkit, if it is there. The script
@@ -32,7 +36,7 @@ impl<'a> BuildScript<'a> {
         toolkit: PathBuf,
         cargo: Box<dyn Write + 'a>,
     ) -> Self {
-        Self { variables, toolkit, cargo }
+        Self { variables, toolkit, outputs: OutputFiles::default(), cargo }
     }
 
     /// Returns a variable; `None` if it is not set or empty.
@@ -66,9 +70,14 @@ impl<'a> BuildScript<'a> {
         self.folder("CARGO_MANIFEST_DIR")
     }
 
+    /// Returns the folder `OUT_DIR`.
+    pub(crate) fn out(&self) -> Result<&Path, BuildError> {
+        self.folder("OUT_DIR")
+    }
+
     /// Returns the path of a file in `OUT_DIR`.
     pub(crate) fn output(&self, file: &str) -> Result<PathBuf, BuildError> {
-        Ok(self.folder("OUT_DIR")?.join(file))
+        Ok(self.out()?.join(file))
     }
 
     fn folder(&self, name: &'static str) -> Result<&Path, BuildError> {

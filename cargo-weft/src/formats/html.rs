@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf, absolute};
 
 use weft_core::finding::{Chart, Class, Finding};
 use weft_core::report::checked::RunProblem;
@@ -26,25 +26,33 @@ struct PageWriteError {
     source: io::Error,
 }
 
-/// Writes a page and prints its path.
+/// Writes a page, and prints its path and the counts. Without any kernel there is no page: an earlier one stays as it is.
 #[derive(Debug)]
 pub(crate) struct Html {
     path: PathBuf,
+    target: PathBuf,
     subject: String,
     problems: Vec<RunProblem>,
 }
 
 impl Html {
-    /// Returns the renderer of a page at `path` on `subject`: the folder of a workspace, or files.
-    pub(crate) fn new(path: PathBuf, subject: String) -> Self {
-        Self { path, subject, problems: Vec::new() }
+    /// Returns the renderer of a page at `path` on `subject`: the folder of a workspace, or files. Folders are made in the
+    /// target directory alone.
+    pub(crate) fn new(path: PathBuf, target: &Path, subject: String) -> Self {
+        Self { path, target: target.to_owned(), subject, problems: Vec::new() }
     }
 
     fn write(&self, text: &str) -> Result<(), PageWriteError> {
         let folder = self.path.parent().unwrap_or(Path::new(""));
-        fs::create_dir_all(folder)
-            .and_then(|()| fs::write(&self.path, text))
+        let made = if self.is_in_target() { fs::create_dir_all(folder) } else { Ok(()) };
+        made.and_then(|()| fs::write(&self.path, text))
             .map_err(|source| PageWriteError { path: self.path.clone(), source })
+    }
+
+    fn is_in_target(&self) -> bool {
+        let climbs = self.path.components().any(|part| part == Component::ParentDir);
+        let inner = absolute(&self.path).ok().zip(absolute(&self.target).ok());
+        !climbs && inner.is_some_and(|(path, target)| path.starts_with(target))
     }
 }
 
@@ -60,6 +68,11 @@ impl Renderer for Html {
 
     fn finish(&mut self, end: Ending<'_>, printer: &mut Printer) -> io::Result<()> {
         let jobs = end.jobs;
+        if jobs.is_empty() {
+            let path = escape(&self.path.display().to_string()).into_owned();
+            printer.note(&format!("there is no kernel to report on: {path} is not written"));
+            return printer.line(&human::sentence(end));
+        }
         let first = Causes::of(jobs).first(jobs);
         let pictures = pictures(jobs, &first, printer)?;
         let surroundings: Vec<_> = jobs.iter().map(|job| Surroundings::of(job)).collect();
@@ -84,7 +97,8 @@ impl Renderer for Html {
         };
         let text = html::page(&page).map_err(io::Error::other)?;
         self.write(&text).map_err(|error| io::Error::new(error.source.kind(), error))?;
-        printer.line(&escape(&self.path.display().to_string()))
+        printer.line(&escape(&self.path.display().to_string()))?;
+        printer.line(&human::sentence(end))
     }
 }
 

@@ -31,6 +31,8 @@ pub(crate) struct Group {
     pub(crate) target: PathBuf,
     /// The folder of the workspace that is checked; of a group outside of it, the same.
     pub(crate) root: PathBuf,
+    /// Whether there is no package in the folder of the group's own workspace.
+    pub(crate) is_virtual: bool,
 }
 
 impl Group {
@@ -120,6 +122,7 @@ pub(crate) fn groups(selection: &Selection) -> Result<Vec<Group>, SelectError> {
             features,
             target: target.clone(),
             root: own.workspace_root.clone().into_std_path_buf(),
+            is_virtual: is_virtual(workspace),
         }
     };
     let first = if named.is_empty() {
@@ -162,6 +165,12 @@ fn target_of(selection: &Selection, workspace: &Metadata) -> Result<PathBuf, Sel
         Some(folder) => absolute(folder).map_err(SelectError::Folder),
         None => Ok(workspace.target_directory.clone().into_std_path_buf()),
     }
+}
+
+/// Whether a workspace has no package in its own folder.
+fn is_virtual(workspace: &Metadata) -> bool {
+    let manifest = workspace.workspace_root.join("Cargo.toml");
+    workspace.workspace_packages().iter().all(|package| package.manifest_path != manifest)
 }
 
 /// Returns the members of a workspace that are named.

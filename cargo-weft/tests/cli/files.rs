@@ -201,7 +201,9 @@ fn any_block_and_grid_are_proved_or_open() {
     let run = folder.weft("check clean.ptx --block 64 --grid any").exits(0);
     run.says("(block 64, every grid of one dimension, every argument)");
     let run = folder.weft("check clean.ptx --block any --grid any").exits(0);
-    run.says("(every block of one dimension up to 128, every grid of one dimension, every argument)");
+    run.says(
+        "(every block of one dimension up to 128, every grid of one dimension, every argument)",
+    );
     let run = folder.weft("check race.ptx --block any --grid any --message-format json");
     run.exits(102).says(r#""grid":"any","block":"any""#);
     let run = folder.weft("check clean.ptx --block some").exits(2);

@@ -63,8 +63,15 @@ fn a_filter_that_matches_nothing_is_no_success() {
     run.complains("are `nearest::kernel.ptx::race_of_neighbours`, ");
     // A file that cannot be read might have the kernel.
     let folder = folder.with("weft.toml", "ptx = ['other.ptx']\n").with("other.ptx", ".entry (");
-    folder.weft("test slott").exits(101).complains("no kernel's name contains `slott`");
+    let told = "of the kernels that could be read, no name contains `slott`; the nearest names are";
+    folder.weft("test slott").exits(101).complains(told);
     folder.weft("test own").exits(101).says("own_slot").complains("other.ptx:1:");
+    // Of kernels that are not known, nothing is said.
+    let folder = folder.with("weft.toml", "[default]\nblok = 64\n");
+    for command in ["test own", "test own --message-format json", "list own", "test slott"] {
+        let run = folder.weft(command).exits(101).complains("unknown key `blok`");
+        assert!(!run.err.contains("contain"), "{run:#?}");
+    }
 }
 
 #[test]

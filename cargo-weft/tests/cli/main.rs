@@ -22,6 +22,7 @@ mod pages;
 mod record;
 mod repair;
 mod report;
+mod saved;
 mod schema;
 #[cfg(unix)]
 mod solver;

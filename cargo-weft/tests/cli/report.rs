@@ -111,9 +111,10 @@ fn the_page_tells_every_verdict() {
         .with("all.ptx", kernels())
         .with("bad.ptx", format!("{}.entry k() {{ mov.u32 %r3, \"<u>\"; }}\n", head()))
         .with("w.toml", CONFIG);
-    let run = folder.weft("report all.ptx bad.ptx --config w.toml -o out/page.html").exits(101);
-    assert_eq!(run.out, "out/page.html\n");
-    let page = page(&folder, "out/page.html");
+    let run = folder.weft("report all.ptx bad.ptx --config w.toml -o page.html").exits(101);
+    let counts = "weft: 1 clean, 1 defect, 1 open, 1 allowed, 1 skipped, 1 could not be checked";
+    assert_eq!(run.out, format!("page.html\n{counts}; 1 finding allowed\n"));
+    let page = page(&folder, "page.html");
     let document = parsed(&page);
     let rows = rows(&document);
     let is_row = |(verdict, name): (&str, &str)| {
@@ -169,7 +170,7 @@ fn a_clean_page_has_assumptions_and_no_findings() {
 ";
     let folder = Folder::new("report-clean").with("own.ptx", format!("{}{ptx}", head()));
     let run = folder.weft("report own.ptx --block 64 --grid 1").exits(0);
-    assert_eq!(run.out, "target/weft/report.html\n");
+    assert_eq!(run.out, "target/weft/report.html\nweft: 1 clean, 0 defect, 0 open\n");
     let page = page(&folder, "target/weft/report.html");
     let document = parsed(&page);
     let assumed = section(&document, "assumptions");
@@ -201,7 +202,8 @@ fn packages_have_the_page_in_their_target_directory() {
         .with("weft.toml", "[default]\nblock = 64\n");
     let run = folder.weft("report").exits(100);
     let path = folder.path().join("target/weft/report.html");
-    assert_eq!(run.out.trim_end(), path.to_str().expect("the path is text"));
+    let path = path.to_str().expect("the path is text");
+    assert_eq!(run.out, format!("{path}\nweft: 1 clean, 1 defect, 0 open\n"));
     let first = page(&folder, "target/weft/report.html");
     assert!(first.contains("reported::kernel.ptx"), "{first}");
     // The verdicts of the second run are those that the first one kept.
@@ -213,6 +215,33 @@ fn packages_have_the_page_in_their_target_directory() {
     folder.weft("report --block 32").exits(2).complains("only for files");
     let run = folder.weft("report -o kernel.ptx/page.html").exits(101);
     run.complains("cannot write `kernel.ptx/page.html`");
+}
+
+#[test]
+fn folders_are_made_in_the_target_directory_alone() {
+    let folder = package("report-folders", CLEAN).with("weft.toml", "[default]\nblock = 64\n");
+    let run = folder.weft("report -o pages/new/own.html").exits(101);
+    run.complains("cannot write `pages/new/own.html`");
+    assert!(!folder.path().join("pages").exists());
+    folder.weft("report -o target/../pages/own.html").exits(101);
+    assert!(!folder.path().join("pages").exists());
+    folder.weft("report -o target/pages/own.html").exits(0);
+    assert!(folder.path().join("target/pages/own.html").is_file());
+    folder.weft("report kernel.ptx --block 64 -o pages/own.html").exits(101);
+    folder.weft("report kernel.ptx --block 64 -o target/files/own.html").exits(0);
+}
+
+#[test]
+fn a_run_without_kernels_leaves_the_page_as_it_is() {
+    let folder = package("report-kept", CLEAN).with("weft.toml", "[default]\nblock = 64\n");
+    folder.weft("report").exits(0);
+    let before = page(&folder, "target/weft/report.html");
+    let folder = folder.with("weft.toml", "[default]\nblok = 64\n");
+    let run = folder.weft("report").exits(101).complains("unknown key `blok`");
+    assert_eq!(run.out, "weft: 0 clean, 0 defect, 0 open, 1 could not be checked\n");
+    let run = run.complains("there is no kernel to report on: ");
+    assert!(run.err.contains("report.html is not written"), "{run:#?}");
+    assert_eq!(page(&folder, "target/weft/report.html"), before);
 }
 
 #[test]

@@ -150,7 +150,7 @@ mod tests {
 
     fn jobs(text: &str, checker: CheckFunction) -> Vec<Job> {
         let (path, display) = (PathBuf::from("k.ptx"), "k.ptx".to_owned());
-        let files = vec![PtxFile { path, display, text: text.into(), unread: None }];
+        let files = vec![PtxFile { path, display, text: text.into(), unread: None, saved: None }];
         let package = Package::new("p", PathBuf::new(), Config::default(), files);
         let mut jobs = plan_with(&package, &Checker::new(checker)).expect("there are kernels");
         for job in &mut jobs {

@@ -71,6 +71,9 @@ pub enum JobError {
     /// The file is not valid PTX. One message for each error, with its position.
     #[error("{}", .0.join("\n"))]
     Read(Vec<String>),
+    /// The file is saved PTX, and its source has changed since it was compiled.
+    #[error("{0}")]
+    Outdated(String),
     /// The file has no kernel with this name.
     #[error("{file}: there is no kernel `{kernel}` in this file")]
     NoKernel {

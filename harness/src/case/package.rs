@@ -62,6 +62,17 @@ impl Package {
         let package = Self::new(name, dir.to_path_buf(), config, discover::unique(files));
         Ok(Self { records, ..package })
     }
+
+    /// Returns what a reader of verdicts must know of the PTX files that were not compiled in this build: of each its case name,
+    /// `PACKAGE::FILE`, and the note.
+    pub fn notes(&self) -> Vec<(String, String)> {
+        let note = |file: &PtxFile| {
+            let name = format!("{}::{}", self.name, file.display);
+            let note = file.saved.as_ref()?.note(&name)?;
+            Some((name, note))
+        };
+        self.files.iter().filter_map(note).collect()
+    }
 }
 
 /// Returns today's date in UTC.

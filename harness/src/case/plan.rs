@@ -112,10 +112,14 @@ fn distinct(files: &[PtxFile]) -> Vec<PtxFile> {
     named.collect()
 }
 
-/// Reads a file and returns its module and the names of its kernels.
+/// Reads a file and returns its module and the names of its kernels. Saved PTX that is older than its source is not read: a
+/// verdict on it would be one on another program.
 fn read(file: &PtxFile) -> Result<(Module, Vec<KernelName>), JobError> {
     if let Some(reason) = &file.unread {
         return Err(JobError::Read(vec![format!("{}: cannot be read: {reason}", file.display)]));
+    }
+    if let Some(reason) = file.saved.as_ref().and_then(|own| own.outdated(&file.display)) {
+        return Err(JobError::Outdated(reason));
     }
     let (module, kernels) = guarded(&file.display, || {
         let module = ptx::parse_shared(&file.text);

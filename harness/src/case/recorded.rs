@@ -175,6 +175,7 @@ fn stranger(record: &Record, name: &str) -> PtxFile {
         display: display.clone(),
         text: Arc::default(),
         unread: Some(error.to_string()),
+        saved: None,
     };
     PtxFile::read(&path, &display).unwrap_or_else(|error| unread(&error))
 }

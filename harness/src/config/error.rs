@@ -50,6 +50,14 @@ impl fmt::Display for ConfigPlace {
 /// Why a configuration cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
+    /// The file is a link to nothing.
+    #[error("{}: is a link to {}, which is not there; correct or remove the link", path.display(), target.display())]
+    Dangling {
+        /// The link.
+        path: PathBuf,
+        /// What it names.
+        target: PathBuf,
+    },
     /// The file cannot be read.
     #[error("{}: cannot be read: {source}", path.display())]
     Read {

@@ -1,5 +1,6 @@
 //! Loads the configuration of a package from `weft.toml` or from `[package.metadata.weft]` in its `Cargo.toml`.
 
+use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -83,8 +84,16 @@ fn baseline(package_dir: &Path) -> Result<Baseline, ConfigError> {
 fn contents(path: &Path) -> Result<String, ConfigError> {
     /// Maximum size of a configuration in bytes, buffer contents included: each byte can take up to 75 bytes of memory.
     const MAX_CONFIG: u64 = 32 * 1024 * 1024;
-    let bytes = bounded::read(path, MAX_CONFIG)
-        .map_err(|source| ConfigError::Read { path: path.to_path_buf(), source })?;
+    let bytes = bounded::read(path, MAX_CONFIG).map_err(|source| {
+        let path = path.to_path_buf();
+        // Not absent: whoever makes a link means a file to be read.
+        match fs::read_link(&path) {
+            Ok(target) if source.kind() == ErrorKind::NotFound => {
+                ConfigError::Dangling { path, target }
+            }
+            _ => ConfigError::Read { path, source },
+        }
+    })?;
     String::from_utf8(bytes).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
         let text = String::from_utf8_lossy(error.as_bytes());

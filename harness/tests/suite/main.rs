@@ -5,4 +5,5 @@ mod cases;
 mod config;
 mod memory;
 mod record;
+mod saved;
 mod signature;

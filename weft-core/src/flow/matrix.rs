@@ -67,10 +67,14 @@ impl Linker<'_> {
         instruction: &Instruction,
     ) -> Result<Condition, LinkError> {
         let register = self.new_register();
-        let guard = instr.guard.map(|guard| match guard.negated {
-            true => Operand::Not(guard.register),
-            false => Operand::Register(guard.register),
-        });
+        let operand = |guard: Condition| {
+            if guard.negated {
+                Operand::Not(guard.register)
+            } else {
+                Operand::Register(guard.register)
+            }
+        };
+        let guard = instr.guard.map(operand);
         let mnemonic = if guard.is_some() { "setp.lt.and.u32" } else { "setp.lt.u32" };
         let operands = [Operand::Special(Special::Laneid), Operand::Constant(rows.into())];
         let line = Instr {

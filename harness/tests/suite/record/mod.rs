@@ -139,7 +139,7 @@ impl Written {
     ) -> Vec<Job> {
         let file = |(at, text): (usize, &&str)| {
             let (path, display) = (self.0.join(format!("{at}.ptx")), format!("{at}.ptx"));
-            PtxFile { path, display, text: (**text).into(), unread: None }
+            PtxFile { path, display, text: (**text).into(), unread: None, saved: None }
         };
         let files = texts.iter().enumerate().map(file).collect();
         let config = Config::parse(config, &self.0.join("weft.toml")).unwrap();

@@ -14,7 +14,10 @@ use std::rc::Rc;
 use tempfile::TempDir;
 
 use crate::script::BuildScript;
-use crate::{BuildError, BuiltPtx, Cuda, Rust, nvcc};
+use crate::{BuildError, BuiltPtx, Cuda, Rust, hash, nvcc};
+
+mod outputs;
+mod saved;
 
 /// An nvcc that compiles: it writes its arguments beside itself, PTX, and the files that it read.
 const COMPILES: &str = r#"printf '%s\n' "$@" > "$(dirname "$0")/arguments"
@@ -302,7 +305,12 @@ fn rustc_compiles_if_it_accepts_unstable_features() {
             assert_eq!(own.told("warning"), [""; 0]);
             continue;
         }
-        assert_eq!(fs::read_to_string(built.path).unwrap(), "compiled\n");
+        let text = fs::read_to_string(built.path).unwrap();
+        assert!(text.starts_with("compiled\n"), "{text}");
+        assert!(
+            text.contains("\n// weft-build: options --edition=2024 -Ctarget-cpu=sm_80\n"),
+            "{text}"
+        );
         assert!(own.told("rerun-if-changed").contains(&"kernels/lang.rs".to_owned()));
         let arguments = own.arguments().join(" ");
         for flag in
