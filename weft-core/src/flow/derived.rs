@@ -57,7 +57,10 @@ impl Finder<'_, '_> {
         let instr = &program.code[at.pc.index()];
         // A definition in an inner loop can run more than once in an iteration.
         let is_once = program.blocks[at.block].loops.last() == Some(&self.header);
-        let changes = instr.sources.contains(&Operand::Special(Special::Other));
+        let is_changing = |source: &Operand| {
+            matches!(source, Operand::Special(Special::Other) | Operand::Opaque | Operand::Unset)
+        };
+        let changes = instr.sources.iter().any(is_changing);
         let is_plain =
             is_once && instr.guard.is_none() && instr.effect() == Effect::Compute && !changes;
         if !is_plain || instr.decoded().is_none() || chain.len() >= MAX_CHAIN {

@@ -8,8 +8,8 @@ use super::error::LinkError;
 use super::linker::{LinkedLine, Linker};
 use super::program::{Condition, Dests, Instr, Operand, Operation};
 use super::special::Special;
+use crate::ptx::Instruction;
 use crate::ptx::isa::{self, Opcode};
-use crate::ptx::{Instruction, Space};
 
 /// Number of lanes of a warp; only so many rows have an address.
 const ALL_ROWS: u8 = 32;
@@ -28,6 +28,9 @@ impl Linker<'_> {
     ) -> Result<(), LinkError> {
         let stores = instr.decoded().is_some_and(|own| own.row.opcode == Opcode::Stmatrix);
         let registers = if stores { instr.sources.len() } else { instr.dests.len() };
+        if instr.address.is_none() {
+            return Err(self.bad_operand(instruction, "an address in brackets"));
+        }
         if registers != usize::from(rows / 8) {
             return Err(self.bad_operand(instruction, "one register for each matrix"));
         }
@@ -35,9 +38,8 @@ impl Linker<'_> {
             ALL_ROWS => instr.guard,
             _ => Some(self.first_lanes(&instr, rows, instruction)?),
         };
-        let space = instr.decoded().map_or(Space::Generic, |own| own.space);
         let access = Instr {
-            operation: known(if stores { "st.v2.b64" } else { "ld.v2.b64" }, space),
+            operation: known(if stores { "st.shared.v2.b64" } else { "ld.shared.v2.b64" }),
             guard,
             dests: if stores { Dests::new() } else { Dests::from_elem(None, ELEMENTS) },
             sources: vec![Operand::Opaque; if stores { ELEMENTS } else { 0 }].into(),
@@ -47,7 +49,7 @@ impl Linker<'_> {
         self.push(LinkedLine::Instr(access), instruction.span)?;
         for dest in instr.dests {
             let result = Instr {
-                operation: known("mov.b32", Space::Generic),
+                operation: known("mov.b32"),
                 guard: instr.guard,
                 dests: Dests::from_elem(dest, 1),
                 sources: Box::new([Operand::Opaque]),
@@ -78,7 +80,7 @@ impl Linker<'_> {
         let mnemonic = if guard.is_some() { "setp.lt.and.u32" } else { "setp.lt.u32" };
         let operands = [Operand::Special(Special::Laneid), Operand::Constant(rows.into())];
         let line = Instr {
-            operation: known(mnemonic, Space::Generic),
+            operation: known(mnemonic),
             guard: None,
             dests: Dests::from_elem(Some(register), 1),
             sources: operands.into_iter().chain(guard).collect(),
@@ -90,9 +92,7 @@ impl Linker<'_> {
     }
 }
 
-/// An instruction of the table with this mnemonic, for a state space.
-fn known(mnemonic: &str, space: Space) -> Operation {
-    let mut decoded = isa::decode(mnemonic).expect("it is in the table");
-    decoded.space = space;
-    Operation::Known(Arc::new(decoded))
+/// An instruction of the table with this mnemonic.
+fn known(mnemonic: &str) -> Operation {
+    Operation::Known(Arc::new(isa::decode(mnemonic).expect("it is in the table")))
 }

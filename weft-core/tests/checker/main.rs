@@ -9,6 +9,7 @@ mod buffers;
 mod call_trees;
 mod grids;
 mod instructions;
+mod matrices;
 mod mutants;
 mod reader;
 mod requirements;

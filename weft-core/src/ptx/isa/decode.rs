@@ -72,11 +72,13 @@ impl Decoded {
 
 impl Decoded {
     /// Returns the number of rows, of 16 bytes each, that `ldmatrix` and `stmatrix` access: 8 for each 8x8 matrix of 16-bit
-    /// elements. `None` for other instructions, and for other shapes of matrices.
+    /// elements. `None` for other instructions, for other shapes of matrices, and without `.shared`: an address outside of
+    /// shared memory is undefined.
     pub fn matrix_rows(&self) -> Option<u8> {
         let is_of_rows = matches!(self.row.opcode, Opcode::Ldmatrix | Opcode::Stmatrix)
             && self.modifiers.has(Modifier::M8n8)
             && self.types == [Some(Type::B16), None, None]
+            && self.space == Space::Shared
             && !self.is_strange;
         match self.modifiers.first_of(&[Modifier::X1, Modifier::X2, Modifier::X4])? {
             _ if !is_of_rows => None,

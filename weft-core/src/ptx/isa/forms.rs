@@ -189,8 +189,8 @@ forms! {
     "9.7.13.12": "redux.sync(.add|.min|.max)(.u32|.s32)" "redux.sync(.and|.or|.xor).b32"
         "redux.sync(.min|.max){.abs}{.NaN}.f32";
     "9.7.13.14": "elect.sync";
-    "9.7.14.5.15": "ldmatrix.sync.aligned.m8n8(.x1|.x2|.x4){.trans}{.shared}.b16";
-    "9.7.14.5.16": "stmatrix.sync.aligned.m8n8(.x1|.x2|.x4){.trans}{.shared}.b16";
+    "9.7.14.5.15": "ldmatrix.sync.aligned.m8n8(.x1|.x2|.x4){.trans}.shared.b16";
+    "9.7.14.5.16": "stmatrix.sync.aligned.m8n8(.x1|.x2|.x4){.trans}.shared.b16";
 }
 
 #[cfg(test)]
