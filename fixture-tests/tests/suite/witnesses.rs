@@ -10,6 +10,7 @@ use weft_core::ptx::{self, Span};
 use weft_fixture_tests::files;
 use weft_fixture_tests::language::Fixture;
 use weft_harness::config::Config;
+use weft_harness::signature::ParameterNames;
 
 /// The sites of a finding.
 fn sites(finding: &Finding) -> BTreeSet<(Span, Role)> {
@@ -48,7 +49,8 @@ fn witnesses_can_be_reproduced() {
                 let entry = config.kernels.first().expect("it has a table for the kernel");
                 assert!(entry.name.is_match(&report.kernel), "{name}: {table}");
                 let settings = fixture.settings.overridden_by(&entry.settings);
-                let launch = settings.launch_by_position().expect("arguments have positions");
+                let names = ParameterNames::new(&module, kernel, Vec::new());
+                let launch = settings.launch(&names).expect("the table fits the kernel");
                 let again = weft_core::check(&module, kernel, &launch).expect("the launch fits");
                 let code = code(finding).expect("a note states the code");
                 let is_it = |own: &Finding| own.code == code && sites(own) == sites(finding);
