@@ -30,13 +30,30 @@ impl Call {
     /// Returns the state for a function that needs `cuInit`.
     pub(crate) fn ready(&self) -> Result<Locked, Refusal> {
         let state = state::lock();
-        if state.is_forked() {
-            let reason =
-                "the process was forked after cuInit: the driver works in its parent alone";
-            return Err(refuse(Status::NotInitialized, reason));
-        }
+        state.refuse_fork()?;
         if state.initialised.is_none() {
             return Err(refuse(Status::NotInitialized, "called before cuInit"));
+        }
+        Ok(state)
+    }
+
+    /// Returns the state for a function of a library above the driver. The first call of one begins what the program has not begun: it
+    /// initialises the driver, and gives a thread without a live context the primary one.
+    pub(crate) fn started(&self) -> Result<Locked, Refusal> {
+        let mut state = state::lock();
+        state.refuse_fork()?;
+        if state.initialised.is_none() {
+            state.begin();
+        }
+        let is_live = contexts::current().is_some_and(|own| state.contexts.context(own).is_ok());
+        if !is_live {
+            let fresh = state.handle();
+            let primary = if state.contexts.retained == 0 {
+                state.contexts.retain(fresh)
+            } else {
+                state.contexts.primary().unwrap_or(fresh)
+            };
+            contexts::set(primary);
         }
         Ok(state)
     }

@@ -28,8 +28,10 @@ impl WorkGraph {
         behind: &[u64],
         work: Vec<Work>,
     ) -> Result<(), Refusal> {
+        behind.iter().try_for_each(|before| self.place(*before).map(|_| ()))?;
         self.nodes.push(WorkNode { handle, work });
-        behind.iter().try_for_each(|before| self.order(*before, handle))
+        self.edges.extend(behind.iter().map(|before| (*before, handle)));
+        Ok(())
     }
 
     /// Puts a node behind another one.
@@ -114,7 +116,9 @@ mod tests {
         graph.replace(3, work(7)).unwrap();
         assert_eq!(order(&graph), [7, 4, 1, 2]);
         assert!(graph.order(1, 9).is_err() && graph.add(5, &[9], work(5)).is_err());
+        // A node that could not be added is not there.
+        assert_eq!(order(&graph), [7, 4, 1, 2]);
         graph.order(2, 4).unwrap();
-        assert_eq!(order(&graph), [7, 5]);
+        assert_eq!(order(&graph), [7]);
     }
 }

@@ -28,10 +28,24 @@ pub(crate) enum Results {
 /// Up to so many runs are noted one by one. More are taken for one that covers them: more is unknown then than has to be.
 const MOST: u64 = 1 << 12;
 
+/// Matrices of a batch up to which each is noted with its gaps.
+const MOST_IN_BATCH: u64 = 1 << 10;
+
 impl Runs {
     /// One run.
     pub(crate) fn one(start: u64, length: u64) -> Self {
         Runs { start, length, pitch: length, count: 1 }
+    }
+
+    /// Returns these runs `count` times, `stride` bytes apart. Of more than [`MOST_IN_BATCH`], each is one run with its gaps.
+    pub(crate) fn batch(self, stride: u64, count: u64) -> Vec<Self> {
+        if count > MOST_IN_BATCH {
+            let length = self.span().unwrap_or(u64::MAX);
+            return vec![Runs { start: self.start, length, pitch: stride, count }];
+        }
+        let starts =
+            (0..count).map(|index| self.start.saturating_add(index.saturating_mul(stride)));
+        starts.map(|start| Runs { start, ..self }).collect()
     }
 
     /// Returns the bytes from the first to the last one; `None` if there is no such number.
@@ -84,7 +98,7 @@ impl Results {
 
 #[cfg(test)]
 mod tests {
-    use super::{MOST, Results, Runs};
+    use super::{MOST, MOST_IN_BATCH, Results, Runs};
     use crate::allocation::Kind;
     use crate::memory::Memory;
 
@@ -97,6 +111,16 @@ mod tests {
         assert_eq!(runs(16, 20, 0).span(), Some(0));
         assert_eq!(runs(0, 20, 5).span(), Some(0));
         assert_eq!(runs(16, u64::MAX, 2).merged(), None);
+    }
+
+    #[test]
+    fn runs_of_a_batch_are_apart() {
+        let one = Runs { start: 64, length: 4, pitch: 8, count: 2 };
+        let second = Runs { start: 164, ..one };
+        assert_eq!(one.batch(100, 2), [one, second]);
+        assert_eq!(one.batch(100, 0), []);
+        let many = Runs { start: 64, length: 12, pitch: 100, count: MOST_IN_BATCH + 1 };
+        assert_eq!(one.batch(100, MOST_IN_BATCH + 1), [many]);
     }
 
     #[test]

@@ -17,6 +17,7 @@ use crate::pools::Pools;
 use crate::record::Record;
 use crate::regions::Regions;
 use crate::registry::Registry;
+use crate::status::{Answer, Status, refuse};
 use crate::streams::Streams;
 
 /// Everything.
@@ -81,9 +82,20 @@ impl State {
         self.handles
     }
 
-    /// Returns whether this process was forked from the one that called `cuInit`.
-    pub(crate) fn is_forked(&self) -> bool {
-        self.initialised.is_some_and(|pid| pid != process::id())
+    /// Refuses calls of a process that was forked from the one that called `cuInit`.
+    pub(crate) fn refuse_fork(&self) -> Answer {
+        if self.initialised.is_none_or(|pid| pid == process::id()) {
+            return Ok(());
+        }
+        let reason = "the process was forked after cuInit, which the first call of other libraries makes too: CUDA works in its \
+                      parent alone";
+        Err(refuse(Status::NotInitialized, reason))
+    }
+
+    /// Begins the use of the driver, as `cuInit` does.
+    pub(crate) fn begin(&mut self) {
+        self.initialised = Some(process::id());
+        self.record.begin();
     }
 }
 

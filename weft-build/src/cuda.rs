@@ -42,8 +42,9 @@ impl<'a> Cuda<'a> {
         Self { source, arch, name, saved: None, include: &[], define: &[], flags: &[] }
     }
 
-    /// Compiles the source with nvcc to PTX in `OUT_DIR`, or puts the saved PTX there: without a warning if there is no
-    /// nvcc, unless the PTX says that its source has changed since, and with one if nvcc cannot compile the source. Tells cargo when to run the build script again.
+    /// Compiles the source with nvcc to PTX in `OUT_DIR`, or puts the saved PTX there. Cargo shows a warning if nvcc cannot
+    /// compile the source, or if the saved PTX says that its source has changed since. Tells cargo when to run the build
+    /// script again.
     ///
     /// nvcc is the one that `NVCC` names (or the other variables of the crate `cc`), otherwise that on the search path,
     /// in `CUDA_HOME`, in `CUDA_PATH`, or in `/usr/local/cuda`.

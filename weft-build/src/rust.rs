@@ -46,8 +46,9 @@ impl<'a> Rust<'a> {
         Self { source, arch, name, saved: None, edition: "2024", flags: &[] }
     }
 
-    /// Compiles the source to PTX in `OUT_DIR`, or puts the saved PTX there: without a warning if the compiler accepts no
-    /// unstable features, unless the PTX says that its source has changed since, and with one if it cannot compile the source. Tells cargo when to run the build script again.
+    /// Compiles the source to PTX in `OUT_DIR`, or puts the saved PTX there, if the compiler accepts no unstable features or
+    /// cannot compile the source. Cargo shows a warning if the source cannot be compiled, or if the saved PTX says that its
+    /// source has changed since. Tells cargo when to run the build script again.
     ///
     /// The compiler is the one that compiles the package. It accepts unstable features if it is a nightly one or if
     /// `RUSTC_BOOTSTRAP` is set; this function decides neither.

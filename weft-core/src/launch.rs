@@ -274,6 +274,15 @@ pub struct Limit {
 }
 
 impl Limit {
+    /// Returns the lesser of both limits of instructions, and of both limits of memory.
+    #[must_use]
+    pub fn at_most(self, other: Self) -> Self {
+        Self {
+            instructions: self.instructions.min(other.instructions),
+            memory: self.memory.min(other.memory),
+        }
+    }
+
     /// Returns the number of instructions that one cta can run.
     pub const fn of_a_cta(self) -> u64 {
         let least = if self.instructions < CTA { self.instructions } else { CTA };

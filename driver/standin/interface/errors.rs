@@ -1,7 +1,5 @@
 //! Initialization, version and error handling.
 
-use std::process;
-
 use crate::call::Call;
 use crate::exports::VERSION;
 use crate::foreign::{Host, Out};
@@ -18,15 +16,11 @@ exports! {
 
 fn initialise(call: &Call, flags: u32) -> Answer {
     let mut state = call.any();
-    if state.is_forked() {
-        let reason = "the process was forked after cuInit: the driver works in its parent alone";
-        return Err(refuse(Status::NotInitialized, reason));
-    }
+    state.refuse_fork()?;
     if flags != 0 {
         return Err(refuse(Status::InvalidValue, "the flags are not 0"));
     }
-    state.initialised = Some(process::id());
-    state.record.begin();
+    state.begin();
     Ok(())
 }
 

@@ -145,8 +145,8 @@ pub(crate) fn launch(call: &Call, executable: u64, stream: u64) -> Answer {
     Ok(())
 }
 
-/// Gives a number that says whether the graph could be updated. In the structure of later versions it comes first, and the nodes behind it are
-/// for what went wrong; nodes have no handles here.
+/// Gives a number that says whether the graph could be updated. In the structure of later versions it comes first; the nodes behind it,
+/// which say what went wrong, are not given.
 pub(crate) fn update(call: &Call, executable: u64, graph: u64, result: Out<u32>) -> Answer {
     let number = call.current()?.graphs.update(executable, graph)?;
     result.give_if_wanted(number);

@@ -37,6 +37,16 @@ fn multiple(name: &str, value: u64, of: u64) -> Answer {
     }
 }
 
+/// Whether elements of less than a byte lie apart, so that conditions of their own hold.
+fn is_apart(element: u8) -> bool {
+    matches!(element, U4_APART | U6_APART)
+}
+
+/// Returns the bytes of which the address and the strides of a map are multiples.
+fn unit(interleave: u64, element: u8) -> u64 {
+    if interleave == 2 || is_apart(element) { 32 } else { 16 }
+}
+
 /// What all kinds of maps have.
 struct Common {
     element: u32,
@@ -64,8 +74,7 @@ fn common(call: &Call, of: &Common, least_rank: u64) -> Result<TensorMap, Refusa
     let least_rank = if interleave == 0 { least_rank } else { least_rank.max(3) };
     within("tensorRank", of.rank.into(), least_rank, RANK as u64)?;
     let element = u8::try_from(of.element).unwrap_or(0);
-    let is_apart = matches!(element, U4_APART | U6_APART);
-    let unit = if interleave == 2 || is_apart { 32 } else { 16 };
+    let unit = unit(interleave, element);
     multiple("globalAddress", of.address.number(), unit)?;
     if interleave == 2 && swizzle != 1 {
         return Err(wrong(format!(
@@ -92,7 +101,7 @@ fn common(call: &Call, of: &Common, least_rank: u64) -> Result<TensorMap, Refusa
     }
     match element {
         U4 => multiple("globalDim[0]", u64::from(last[0]) + 1, 2)?,
-        _ if is_apart => multiple("globalDim[0]", u64::from(last[0]) + 1, 128)?,
+        _ if is_apart(element) => multiple("globalDim[0]", u64::from(last[0]) + 1, 128)?,
         _ => {}
     }
     let address = of.address.number();
@@ -151,7 +160,7 @@ fn tiled(
         within(&format!("boxDim[{at}]"), size.into(), 1, 256)?;
         *place = u16::try_from(size).unwrap_or(256);
     }
-    if matches!(map.element, U4_APART | U6_APART) {
+    if is_apart(map.element) {
         within("boxDim[0]", own[0].into(), 128, 128)?;
     }
     inner(&map, "boxDim[0]", own[0].into())?;
@@ -244,8 +253,6 @@ fn replace_address(call: &Call, to: Out<[u8; SIZE]>, address: Host) -> Answer {
     drop(call.current()?);
     let map = TensorMap::decode(&to.present()?);
     let map = map.ok_or_else(|| wrong("what gets another address is no tensor map".to_owned()))?;
-    let unit =
-        if map.modes[0] == 2 || matches!(map.element, U4_APART | U6_APART) { 32 } else { 16 };
-    multiple("globalAddress", address.number(), unit)?;
+    multiple("globalAddress", address.number(), unit(map.modes[0].into(), map.element))?;
     give(to, &TensorMap { address: address.number(), ..map })
 }

@@ -85,9 +85,6 @@ fn at(runs: Runs, start: u64) -> Runs {
     Runs { start: start.saturating_add(runs.start), ..runs }
 }
 
-/// Matrices of a batch up to which each is noted by itself.
-const MOST: u64 = 1 << 10;
-
 impl Own<'_> {
     /// Notes that the products of a batch are written, `stride` elements apart.
     pub(super) fn strided_products(
@@ -112,17 +109,8 @@ impl Own<'_> {
     /// Notes that equal runs are written, `stride` elements apart.
     pub(super) fn strided(self, one: Runs, start: u64, stride: i64, count: i64) -> Answer {
         checks::sizes(&[("batchCount", count), ("the stride of the results", stride)])?;
-        let (stride, count) = (self.element.bytes(stride), count.unsigned_abs());
-        if count <= MOST {
-            let starts = (0..count).map(|index| start.saturating_add(index.saturating_mul(stride)));
-            return self.writes(starts.map(|start| at(one, start)));
-        }
-        // All between the first and the last one, as one run a matrix.
-        let length =
-            one.count.saturating_sub(1).saturating_mul(one.pitch).saturating_add(one.length);
-        let length = if one.count == 0 { 0 } else { length };
-        let pitch = stride;
-        self.writes([Runs { start, length, pitch, count }])
+        let stride = self.element.bytes(stride);
+        self.writes(at(one, start).batch(stride, count.unsigned_abs()))
     }
 
     /// Notes that runs are written to which the pointers of arrays lead: each has the runs for address 0, and the array.

@@ -3,7 +3,6 @@
 use crate::exports::VERSION;
 use crate::foreign::{Host, Out};
 use crate::math::codes;
-use crate::math::start::start;
 use crate::status::{Refusal, Status, refuse};
 
 /// The version of the library, as `CUBLAS_VERSION` counts: of the same CUDA as the driver.
@@ -11,7 +10,7 @@ pub(super) const LIBRARY_VERSION: i32 = VERSION * 10;
 
 library! { codes::blas;
     "cublasCreate_v2" narrow (handle: Out<u64>) => |call| {
-        let mut state = start(call)?;
+        let mut state = call.started()?;
         let fresh = state.handle();
         handle.give(fresh)?;
         state.library.add_blas(fresh);

@@ -8,7 +8,6 @@ use crate::math::codes;
 use crate::math::descriptors::{self, Layout, layout, number};
 use crate::math::elements::Element;
 use crate::math::own;
-use crate::math::start::start;
 use crate::memory::Memory;
 use crate::results::{Results, Runs};
 use crate::status::{Answer, Refusal, Status, refuse};
@@ -40,7 +39,7 @@ type Operands = (u64, u64, [u64; 4]);
 
 library! { codes::blas;
     "cublasLtCreate" narrow (handle: Out<u64>) => |call| {
-        let mut state = start(call)?;
+        let mut state = call.started()?;
         let fresh = state.handle();
         handle.give(fresh)?;
         state.library.describe(fresh, Subject::Library, std::collections::BTreeMap::new());
@@ -139,10 +138,8 @@ fn runs(own: Layout, to: u64) -> Result<Option<Vec<Runs>>, Refusal> {
             format!("a matrix of {} x {}, {} elements apart", own.rows, own.columns, own.leading);
         return Err(refuse(Status::InvalidValue, reason));
     }
-    let stride = element.bytes(own.stride);
-    let starts = (0..own.batch.max(0).unsigned_abs())
-        .map(|index| to.saturating_add(index.saturating_mul(stride)));
-    Ok(Some(starts.map(|start| element.matrix(start, rows, columns, own.leading)).collect()))
+    let one = element.matrix(to, rows, columns, own.leading);
+    Ok(Some(one.batch(element.bytes(own.stride), own.batch.max(0).unsigned_abs())))
 }
 
 /// Returns a run of all that is in the allocation of an address; `None` for one that is in none.

@@ -10,7 +10,6 @@
 
 mod codes;
 mod elements;
-mod start;
 #[macro_use]
 mod table;
 mod checks;

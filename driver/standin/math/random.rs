@@ -4,7 +4,6 @@ use crate::call::Call;
 use crate::foreign::Out;
 use crate::math::codes;
 use crate::math::own;
-use crate::math::start::start;
 use crate::results::{Results, Runs};
 use crate::status::{Answer, Status, refuse};
 
@@ -60,7 +59,7 @@ library! { codes::random;
 }
 
 fn create(call: &Call, generator: Out<u64>, kind: i64) -> Answer {
-    let mut state = start(call)?;
+    let mut state = call.started()?;
     let known = matches!(kind, 100 | 101 | 121 | 141 | 142 | 161 | 200..=204);
     let kind = i32::try_from(kind).ok().filter(|_| known).ok_or_else(|| {
         refuse(Status::NotPermitted, format!("there is no type {kind} of generators"))

@@ -33,6 +33,7 @@ fn find_version(
     let version = i32::try_from(version).unwrap_or(VERSION).min(VERSION);
     if status.is_null() {
         let done = entry::first_version(call, name, function, version, flags);
+        // That there is no such function is an answer, and no mistake of the program.
         return done.map_err(|refusal| match refusal.status {
             Status::NotFound => Status::NotFound.into(),
             _ => refusal,

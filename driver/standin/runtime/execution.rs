@@ -62,6 +62,12 @@ fn bytes(shared: usize) -> u32 {
     u32::try_from(shared).unwrap_or(u32::MAX)
 }
 
+/// Returns the configuration of a launch that is neither cooperative nor has clusters.
+fn sizes(grid: CallSizes, block: CallSizes, shared: usize) -> Configuration {
+    let (grid, block, shared) = (grid.all(), block.all(), bytes(shared));
+    Configuration { grid, block, cluster: None, shared, cooperative: false }
+}
+
 /// Launches a kernel. Sizes that no device can run have a code of their own.
 fn launch(
     call: &Call,
@@ -94,9 +100,7 @@ fn launch_plain(
     shared: usize,
     stream: u64,
 ) -> Answer {
-    let (grid, block, shared) = (grid.all(), block.all(), bytes(shared));
-    let configuration = Configuration { grid, block, cluster: None, shared, cooperative: false };
-    launch(call, function, &configuration, stream, arguments)
+    launch(call, function, &sizes(grid, block, shared), stream, arguments)
 }
 
 fn launch_cooperative(
@@ -108,8 +112,7 @@ fn launch_cooperative(
     shared: usize,
     stream: u64,
 ) -> Answer {
-    let (grid, block, shared) = (grid.all(), block.all(), bytes(shared));
-    let configuration = Configuration { grid, block, cluster: None, shared, cooperative: true };
+    let configuration = Configuration { cooperative: true, ..sizes(grid, block, shared) };
     launch(call, function, &configuration, stream, arguments)
 }
 

@@ -164,6 +164,9 @@ impl RecordedLaunch {
         if self.allocations.iter().any(|own| own.behind >= ALIGN) {
             return Some("an allocation begins no more than 255 bytes behind a multiple of 256");
         }
+        if self.allocations.iter().any(|own| own.size.checked_add(own.behind).is_none()) {
+            return Some("an allocation is larger than all addresses");
+        }
         let mut places =
             held.flat_map(|own| own.pointers.iter().map(|pointer| (pointer.at, own.size)));
         (!places.all(|(at, size)| is_within(at, size)))

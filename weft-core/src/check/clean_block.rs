@@ -42,10 +42,7 @@ pub(super) fn suggest(
     if is_stated || gaps.is_empty() || !gaps.iter().all(depends_on_block) {
         return Ok(());
     }
-    let limit = Limit {
-        instructions: launch.limit.instructions.min(CONFIRMATION.instructions),
-        memory: launch.limit.memory.min(CONFIRMATION.memory),
-    };
+    let limit = launch.limit.at_most(CONFIRMATION);
     let launch = Launch { limit, ..launch.clone() };
     // If no number is passed, a run mostly leaves nothing open.
     let is_run = passes_only_pointers(program, &launch);

@@ -26,8 +26,8 @@ struct SharedRun {
 /// shared memory. If they do so with none, a number that was chosen for the runs might be the reason, and nothing changes; but if
 /// the launch requires something of the block, the report says with which one they do not.
 pub(super) fn narrow(request: &CheckRequest<'_>, program: &Program, report: &mut Report) {
-    let is_shared = |own: &Symbol| own.space == Space::Shared;
-    let Some(proved) = report.proved.filter(|_| program.symbols.iter().any(is_shared)) else {
+    let is_array = |own: &Symbol| own.space == Space::Shared;
+    let Some(proved) = report.proved.filter(|_| program.symbols.iter().any(is_array)) else {
         return;
     };
     let is_open = |extent: &ExtentBound| matches!(extent, ExtentBound::UpTo(_));
@@ -81,10 +81,7 @@ fn up_to(extents: [ExtentBound; 3], block: Dim3) -> [ExtentBound; 3] {
 fn run(request: &CheckRequest<'_>, program: &Program, block: Dim3) -> Option<SharedRun> {
     let kernel = request.linked.kernel;
     let launch = applied(program, kernel, request.launch).ok()?;
-    let limit = Limit {
-        instructions: launch.limit.instructions.min(RUN.instructions),
-        memory: launch.limit.memory.min(RUN.memory),
-    };
+    let limit = launch.limit.at_most(RUN);
     let grid = launch.grid.or(Some(Dimensions::Is(Dim3::line(1))));
     let stated = Launch { block: Some(Dimensions::Is(block)), grid, limit, ..launch.into_owned() };
     let mut input = witness::ordinary(program, kernel, &stated)?;

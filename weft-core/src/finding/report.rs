@@ -90,7 +90,7 @@ pub struct ProvedFor {
 impl ProvedFor {
     /// Returns what the proof holds for, such as "every block, every grid, every argument".
     pub fn sentence(self) -> String {
-        format!("{}, {}", extents(BLOCK, self.block), self.beside_block())
+        format!("{}{}, {}", extents("block", self.block), up_to(self.block), self.beside_block())
     }
 
     /// Returns what the proof holds for beside its block, such as "every grid, every argument".
@@ -99,8 +99,6 @@ impl ProvedFor {
     }
 }
 
-const BLOCK: &str = "block";
-
 fn extents(what: &str, extents: [ExtentBound; 3]) -> String {
     let [_, y, z] = extents;
     if extents.iter().all(|extent| matches!(extent, ExtentBound::Is(_))) {
@@ -108,16 +106,23 @@ fn extents(what: &str, extents: [ExtentBound; 3]) -> String {
         return format!("{what} {}", Dim3 { x, y, z });
     }
     let one = ExtentBound::Is(1);
-    let dimensions = match (y == one, z == one) {
-        (true, true) => " of one dimension",
-        (_, true) => " of two dimensions",
-        _ => "",
-    };
-    let [x, y, z] = extents.map(ExtentBound::most);
+    match (y == one, z == one) {
+        (true, true) => format!("every {what} of one dimension"),
+        (_, true) => format!("every {what} of two dimensions"),
+        _ => format!("every {what}"),
+    }
+}
+
+/// Returns the largest block, such as " up to 256", if larger ones can be launched that the proof does not hold for.
+fn up_to(block: [ExtentBound; 3]) -> String {
+    let [x, y, z] = block.map(ExtentBound::most);
     let most = Dim3 { x, y, z };
-    let is_bounded = what == BLOCK && most.count() < Dim3::MAX_THREADS;
-    let up_to = if is_bounded { format!(" up to {most}") } else { String::new() };
-    format!("every {what}{dimensions}{up_to}")
+    let is_open = block.iter().any(|extent| matches!(extent, ExtentBound::UpTo(_)));
+    if is_open && most.count() < Dim3::MAX_THREADS {
+        format!(" up to {most}")
+    } else {
+        String::new()
+    }
 }
 
 /// Everything known about one kernel under one launch.

@@ -103,8 +103,10 @@ fn allocations_begin_behind_a_multiple_of_256() {
     assert_eq!(a.contents[24..32], [Some(7); 8]);
     assert_eq!(a.pointers.keys().collect::<Vec<_>>(), [&32]);
     assert_eq!(Arg::Within(a.pointers[&32].clone()), within("b", 5));
-    let far = json!([{"size": 1024, "behind": 256}]);
     let args = [pointer(0, 0), pointer(0, 0), number(8)];
-    let record = Written::new("far-behind").module(&text).launch("copy", &text, 32, &args, &far);
-    assert!(record.record().is_err());
+    for wrong in [json!({"size": 1024, "behind": 256}), json!({"size": u64::MAX, "behind": 1})] {
+        let record = Written::new("far-behind").module(&text);
+        let record = record.launch("copy", &text, 32, &args, &json!([wrong]));
+        assert!(record.record().is_err());
+    }
 }

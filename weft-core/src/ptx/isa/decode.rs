@@ -68,9 +68,7 @@ impl Decoded {
             None => 1,
         }
     }
-}
 
-impl Decoded {
     /// Returns the number of rows, of 16 bytes each, that `ldmatrix` and `stmatrix` access: 8 for each 8x8 matrix of 16-bit
     /// elements. `None` for other instructions, for other shapes of matrices, and without `.shared`: an address outside of
     /// shared memory is undefined.
