@@ -140,7 +140,7 @@ static void batches(void) {
 /* D of 4 x 2 floats, by rows: each row has 2, and they are 3 apart. */
 static void light(void) {
     Handle handle, operation, a, b, preference;
-    uint64_t d[8], result[12] = {0}, written = 0;
+    uint64_t d[8], result[12] = {0};
     int32_t found = 0, by_rows = 1, value = 0, transposed = 1;
     size_t size;
     start();
@@ -166,7 +166,6 @@ static void light(void) {
     OK(cublasLtMatmulDescDestroy(operation));
     GIVES(BLAS_INVALID_VALUE, cublasLtMatmulDescDestroy(operation));
     OK(cublasLtDestroy(handle));
-    (void)written;
 }
 
 static void numbers(void) {
