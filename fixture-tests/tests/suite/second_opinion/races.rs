@@ -50,7 +50,7 @@ fn level(a: &Touch, b: &Touch, is_one_cta: bool) -> Option<Level> {
     let is_whole = one.element == other.element;
     let are_strong =
         one.is_strong() && other.is_strong() && is_whole && holds_both(one) && holds_both(other);
-    if are_strong && one.is_atomic && other.is_atomic {
+    if are_strong && one.is_atomic() && other.is_atomic() {
         return None;
     }
     if one.may_execute || other.may_execute {

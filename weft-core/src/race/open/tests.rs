@@ -138,7 +138,7 @@ fn the_second_look_says_what_all_pairs_say() {
 
 const ATOMIC: AccessKind = AccessKind {
     writes: true,
-    is_atomic: true,
+    manner: AccessManner::Atomic,
     order: MemoryOrder::new(Ordering::Relaxed, MemoryScope::Gpu),
     ..READ
 };
