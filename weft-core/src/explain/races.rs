@@ -61,7 +61,7 @@ pub(crate) fn finding(names: &Names<'_>, space: Space, pair: &Pair, may_order: b
         Conflict::Possible => Code::PossibleRace,
         Conflict::Strong | Conflict::Race if may_order => Code::PossibleRace,
         Conflict::Strong => Code::UnorderedStrong,
-        Conflict::Race if both_write && pair.is_benign => Code::BenignRace,
+        Conflict::Race if both_write && pair.is_benign && !is_of_copy => Code::BenignRace,
         Conflict::Race => race,
     };
     let mut message = message(names, space, code, &first, &second);
