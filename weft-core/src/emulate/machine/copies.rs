@@ -20,12 +20,9 @@ pub(super) struct Copying {
 }
 
 impl<E: Events + OrderQuery> Machine<'_, E> {
-    /// Records that lanes copy. Fails under an open condition, other than a guard, that decides whether they do: the copies
-    /// of all iterations of a loop might be in flight.
+    /// Records that lanes copy. Fails in a loop whose iterations run at once: the copies of all of them might be in flight.
     pub(super) fn begin_copies(&mut self, warp: WarpId, lanes: LaneMask) -> OrStop<()> {
-        if let Some(side) = &self.may_execute
-            && (!side.is_guard() || side.outermost != side.place)
-        {
+        if let Some(side) = self.may_execute.as_ref().filter(|side| side.is_widened()) {
             return Err(side.undecided());
         }
         self.copying[warp].ungrouped |= lanes;
