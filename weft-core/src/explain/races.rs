@@ -99,7 +99,10 @@ fn message(
     let level = if first.cta != second.cta {
         "ctas"
     } else if thread(first) == thread(second) {
-        "a thread and its own copy"
+        match first.kind.is_asynchronous() && second.kind.is_asynchronous() {
+            true => "two copies of a thread",
+            false => "a thread and its own copy",
+        }
     } else if first.warp == second.warp {
         "lanes of a warp"
     } else {

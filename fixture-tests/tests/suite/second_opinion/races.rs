@@ -80,7 +80,9 @@ impl Races {
         for ((is_global, at), touches) in &own {
             for (index, b) in touches.iter().enumerate() {
                 for a in &touches[..index] {
-                    let is_ordered = a.thread == b.thread
+                    // Program order does not order the copies of a thread.
+                    let are_plain = !a.kind.is_asynchronous() && !b.kind.is_asynchronous();
+                    let is_ordered = a.thread == b.thread && are_plain
                         || relation.holds(a.point, b.point)
                         || relation.holds(b.point, a.point);
                     if let Some(level) = level(a, b, true).filter(|_| !is_ordered) {
