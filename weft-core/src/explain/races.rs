@@ -164,16 +164,29 @@ fn help(names: &Names<'_>, code: Code, pair: &Pair, [first, second]: [&RacingAcc
             let settle = help.map_or_else(String::new, |help| format!("; {help}"));
             format!("whether both happen, and where, depends on {origin}{settle}")
         }
-        Code::AsyncRace => {
-            "what follows a copy needs that the thread which issued it waits for it (`cp.async.wait_group`, `cp.async.wait_all`), \
-             and, in another thread, a barrier behind that; what precedes a copy in another thread needs a barrier between the \
-             two"
-                .into()
-        }
+        Code::AsyncRace => copy_remedy(first, second).into(),
         Code::BenignRace | Code::UnorderedStrong => {
             "if this is intended, allow it in weft.toml with a reason".into()
         }
         _ => remedy(pair, [first, second]),
+    }
+}
+
+/// Returns how to order an asynchronous copy and another access of its cta.
+fn copy_remedy(first: &RacingAccess, second: &RacingAccess) -> &'static str {
+    let are_copies = first.kind.is_asynchronous() && second.kind.is_asynchronous();
+    match ((first.warp, first.lane) == (second.warp, second.lane), are_copies) {
+        (true, true) => {
+            "let the thread wait for the first copy before it issues the second (`cp.async.wait_group`, `cp.async.wait_all`), or \
+             copy to another place"
+        }
+        (true, false) => {
+            "let the thread wait for its copy between the two: `cp.async.wait_group` or `cp.async.wait_all`"
+        }
+        _ => {
+            "if the copy comes first, let its thread wait for it (`cp.async.wait_group`, `cp.async.wait_all`) and put a barrier \
+             behind the wait; if it comes second, put a barrier in front of it"
+        }
     }
 }
 
