@@ -87,8 +87,8 @@ impl CopyInFlight {
     }
 }
 
-/// The number of a copy in flight.
-type CopyId = u64;
+/// A copy in flight: its warp, and its number.
+type CopyId = (WarpId, u64);
 
 /// A page of shared memory, or of global memory if the first part is `true`.
 type PageKey = (bool, u64);
@@ -105,7 +105,7 @@ pub struct CopiesInFlight {
     /// For each warp, the number of groups that each lane has made.
     groups: BTreeMap<WarpId, [u64; WARP]>,
     known: KnownRows,
-    next: CopyId,
+    next: u64,
     /// Whether a copy was left out because there were too many.
     pub is_full: bool,
 }
@@ -131,7 +131,7 @@ impl CopiesInFlight {
             self.is_full = true;
             return;
         }
-        let (id, mut copy) = (self.next, CopyInFlight::new(access));
+        let (id, mut copy) = ((access.warp, self.next), CopyInFlight::new(access));
         self.next += 1;
         let is_global = access.space == Space::Global;
         rows(access, &mut self.known, |page, row| {
@@ -150,7 +150,7 @@ impl CopiesInFlight {
         command: CopyCommand,
     ) -> Vec<CopyInFlight> {
         let made = self.groups.entry(warp).or_insert([0; WARP]);
-        let own = self.copies.iter_mut().filter(|(_, copy)| copy.warp == warp);
+        let own = self.copies.range_mut((warp, 0)..=(warp, u64::MAX));
         let CopyCommand::Wait(keep) = command else {
             own.for_each(|(_, copy)| commit(copy, lanes, made));
             crate::emulate::lanes(lanes).for_each(|lane| made[lane] += 1);
@@ -162,23 +162,20 @@ impl CopiesInFlight {
             if done != 0 {
                 copy.lanes &= !done;
                 copy.groups.iter_mut().for_each(|(_, group)| *group &= !done);
-                complete.push((*id, CopyInFlight { lanes: done, ..copy.clone() }));
+                complete.push((*id, done));
             }
         }
-        for (id, copy) in &complete {
-            self.land(*id, copy);
-        }
-        self.copies.retain(|_, copy| copy.lanes != 0);
-        complete.into_iter().map(|(_, copy)| copy).collect()
+        complete.into_iter().filter_map(|(id, done)| self.land(id, done)).collect()
     }
 
-    /// Takes lanes out of the rows of a copy.
-    fn land(&mut self, id: CopyId, done: &CopyInFlight) {
-        let is_global = done.space == Space::Global;
-        for page in &done.pages {
+    /// Takes lanes out of the rows of a copy for which it is complete. Returns the copy by these lanes.
+    fn land(&mut self, id: CopyId, done: LaneMask) -> Option<CopyInFlight> {
+        let copy = self.copies.get(&id)?;
+        let is_global = copy.space == Space::Global;
+        for page in &copy.pages {
             let Some(rows) = self.pages.get_mut(&(is_global, *page)) else { continue };
             for (_, row) in rows.iter_mut().filter(|(own, _)| *own == id) {
-                row.lanes &= !done.lanes;
+                row.lanes &= !done;
                 if row.by != LaneBytes::All {
                     row.bytes = lanes(row.lanes).fold(0, |all, lane| all | row.bytes_of(lane));
                 }
@@ -188,6 +185,8 @@ impl CopiesInFlight {
                 self.pages.remove(&(is_global, *page));
             }
         }
+        let landed = if copy.lanes == 0 { self.copies.remove(&id) } else { Some(copy.clone()) };
+        landed.map(|copy| CopyInFlight { lanes: done, ..copy })
     }
 
     /// Calls `met` with each copy in flight that an access conflicts with, page by page.
