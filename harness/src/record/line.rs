@@ -126,7 +126,8 @@ pub(super) struct AllocationLine {
 pub(super) struct PassedLine {
     pub(super) module: Option<String>,
     pub(super) kernel: String,
-    /// The position of a parameter; anything else if it was not by a parameter.
+    /// The position of a parameter; anything else, or nothing beside the name of a variable, if it was not by a parameter.
+    #[serde(default)]
     pub(super) arg: serde_json::Value,
 }
 

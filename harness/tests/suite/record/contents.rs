@@ -75,7 +75,8 @@ fn what_cannot_be_read_might_have_written() {
         json!({"module": named('d'), "kernel": "copy", "arg": 1}),
         json!({"module": name, "kernel": "absent", "arg": 1}),
         json!({"module": name, "kernel": "copy", "arg": null}),
-        json!({"module": name, "kernel": "copy", "arg": {"global": "table"}}),
+        // By a variable of the module.
+        json!({"module": name, "kernel": "copy", "global": "table"}),
     ]
     .into_iter()
     .enumerate()
