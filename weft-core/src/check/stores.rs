@@ -62,7 +62,19 @@ mod tests {
         let call = "ld.param.u64 %rd1, [a];\n{\n.param .b64 q;\nst.param.b64 [q], %rd1;\n\
                     call.uni away, (q);\n}\n";
         assert_eq!(written(call), None);
-        let copied = "ld.param.u64 %rd1, [a];\nst.bulk.weak [%rd1], 8, 0;\n";
-        assert_eq!(written(copied), None);
+        for copied in [
+            "st.bulk.weak [%rd1], 8, 0;\n",
+            "cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], 16;\n",
+        ] {
+            assert_eq!(written(&format!("ld.param.u64 %rd1, [a];\n{copied}")), None, "{copied}");
+        }
+    }
+
+    #[test]
+    fn copies_into_shared_memory_write_nothing_else() {
+        let copied = "ld.param.u64 %rd1, [a];\ncp.async.ca.shared.global [%r1], [%rd1], 16;\n\
+                      cp.async.commit_group;\ncp.async.wait_group 0;\ncp.async.wait_all;\n\
+                      mbarrier.init.shared.b64 [%r1], 1;\n";
+        assert_eq!(written(copied), Some(vec![]));
     }
 }
