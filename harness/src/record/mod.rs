@@ -5,6 +5,7 @@
 //! point into and how they overlap, and what the host had put there.
 
 mod choice;
+mod earlier;
 mod folder;
 mod hash;
 mod launch;
@@ -111,8 +112,10 @@ impl Record {
     fn settled(&self, launches: &[&RecordedLaunch]) -> Vec<RecordedLaunch> {
         let path = |name: &str| self.module_path(name);
         let mut writers = self.writers.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut is_given =
-            |own: &RecordedAllocation| !own.passed.iter().any(|by| writers.might_write(by, &path));
+        let mut is_given = |own: &RecordedAllocation| {
+            !own.passed.iter().any(|by| writers.might_write(by, &path))
+                && !own.launched.is_some_and(|list| writers.has_stray(&self.earlier, list, &path))
+        };
         let settled: BTreeSet<_> = launches.iter().map(|own| own.settled(&mut is_given)).collect();
         settled.into_iter().collect()
     }

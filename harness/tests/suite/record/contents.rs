@@ -151,3 +151,67 @@ fn more_than_can_be_stated_is_open() {
     assert_eq!((launch.buffers["a"].size, launch.buffers["b"].size), (Some(MAX_BUFFER), None));
     assert_eq!(record.verdict(&text), Verdict::Clean);
 }
+
+/// Stores through a pointer that stands in memory.
+const THROUGH: &str = "\
+.visible .entry through(.param .u64 place)
+{
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [place]; cvta.to.global.u64 %rd1, %rd1;
+    ld.global.u64 %rd2, [%rd1]; cvta.to.global.u64 %rd2, %rd2;
+    st.global.u32 [%rd2], 1;
+    ret;
+}
+";
+
+/// Returns the record of a process that launches these two kernels, and then `scatter` with known indices. `launched`: what it says
+/// about the kernels before.
+fn behind(name: &str, version: u32, kernels: [&str; 2], launched: &Value) -> (Written, String) {
+    let text = module(&[COPY, SCATTER, THROUGH].concat());
+    let record = Written::new(name).module(&text).contents('c', DISTINCT);
+    let process = json!({"record": "process", "version": version});
+    let mut record = record.line(&process.to_string());
+    for kernel in kernels {
+        let args = match kernel {
+            "copy" => vec![pointer(0, 0), pointer(0, 8), number(1)],
+            _ => vec![pointer(0, 0)],
+        };
+        record = record.launch(kernel, &text, 1, &args, &json!([{"size": 16}]));
+    }
+    let mut indices = json!({"size": 16, "contents": named('c')});
+    if !launched.is_null() {
+        indices["launched"] = launched.clone();
+    }
+    let memory = json!([{"size": 16}, indices]);
+    (record.launch("scatter", &text, 4, &[pointer(0, 0), pointer(1, 0)], &memory), text)
+}
+
+#[test]
+fn a_kernel_that_finds_pointers_in_memory_might_have_written_anywhere() {
+    let verdict = |name: &str, version: u32, kernels: [&str; 2], launched: Value| {
+        let (record, text) = behind(name, version, kernels, &launched);
+        let jobs = record.jobs(&[&text], "");
+        let job = jobs.iter().find(|job| job.title.starts_with("scatter")).unwrap();
+        assert!(job.recorded.is_some());
+        job.outcome().remaining().unwrap().verdict()
+    };
+    let both = ["copy", "through"];
+    assert_eq!(verdict("stray", 3, both, json!(2)), Verdict::Open);
+    // The host has overwritten the indices since.
+    assert_eq!(verdict("stray-before", 3, both, json!(null)), Verdict::Clean);
+    // The first kernel alone.
+    assert_eq!(verdict("stray-not-yet", 3, both, json!(1)), Verdict::Clean);
+    assert_eq!(verdict("stray-first", 3, ["through", "copy"], json!(1)), Verdict::Open);
+    // A kernel counts once.
+    assert_eq!(verdict("stray-none", 3, ["copy", "copy"], json!(1)), Verdict::Clean);
+    // Earlier versions do not say when the host has overwritten something.
+    assert_eq!(verdict("stray-old", 2, both, json!(null)), Verdict::Open);
+    assert_eq!(verdict("stray-none-old", 2, ["copy", "copy"], json!(null)), Verdict::Clean);
+}
+
+#[test]
+fn more_kernels_than_were_launched_before_are_none() {
+    let (record, _) = behind("stray-more", 3, ["copy", "copy"], &json!(2));
+    let error = record.record().unwrap_err().to_string();
+    assert!(error.contains("fewer kernels were launched before"), "{error}");
+}
