@@ -215,3 +215,27 @@ fn more_kernels_than_were_launched_before_are_none() {
     let error = record.record().unwrap_err().to_string();
     assert!(error.contains("fewer kernels were launched before"), "{error}");
 }
+
+#[test]
+fn pointers_to_more_memory_than_can_be_checked_are_open() {
+    let text = module(COPY);
+    // A list of pointers to as many allocations, each of its own.
+    let count = 5000_u32;
+    let pointers: Vec<Value> =
+        (0..count).map(|at| json!({"at": 8 * at, "allocation": at + 1, "offset": 0})).collect();
+    let list = json!({"size": 8 * count, "contents": named('a'), "pointers": pointers});
+    let rest = (0..count).map(|_| json!({"size": 64}));
+    let memory = Value::from_iter([list].into_iter().chain(rest));
+    let contents = "00".repeat(8 * count as usize);
+    let record = Written::new("many-pointers").module(&text).contents('a', &contents);
+    let args = [pointer(count, 0), pointer(0, 0), number(4)];
+    let record = record.launch("copy", &text, 4, &args, &memory);
+    let launch = record.job(&text).launch;
+    // The arguments' own, and the first of the list.
+    assert_eq!(launch.buffers.len(), 2048);
+    let own = &launch.buffers["a"];
+    assert_eq!(own.pointers.len(), 2047);
+    // The last one of the list is an argument, and all between are open.
+    assert_eq!(own.contents[8 * 2046..8 * 4999], vec![None; 8 * 2953]);
+    assert_eq!(record.verdict(&text), Verdict::Clean);
+}
