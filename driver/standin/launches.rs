@@ -246,7 +246,7 @@ fn write_allocations(json: &mut Json, numbering: &mut Numbering, before: u64) {
         let Some(name) = &contents.name else { return };
         json.text("contents", name);
         let passed = own.passed.clone();
-        let is_old = own.since < launches;
+        let (is_old, is_hosts) = (own.since < launches, own.kind.is_hosts());
         let pointers: Vec<_> = contents
             .pointers
             .iter()
@@ -257,6 +257,9 @@ fn write_allocations(json: &mut Json, numbering: &mut Numbering, before: u64) {
         }
         if !passed.is_empty() {
             json.objects("passed", &passed, write_passed);
+        }
+        if is_hosts {
+            json.boolean("host", true);
         }
         if is_old && before > 0 {
             json.number("launched", before);

@@ -10,7 +10,7 @@
 //!
 //! Every object has `"record"`, its kind. A line that a process has written is not written again: launches are kept once by
 //! content. Fields that readers do not know are to be skipped. Version 1 has no `maps`, `behind`, and `after_read` of launches,
-//! versions 1 and 2 no `launched`.
+//! versions 1 and 2 no `launched` and `host`.
 //!
 //! ```json
 //! {"record":"process","version":3,"command":["…argv…"],"pid":7,"device":"sm_90","multiprocessors":132}
@@ -51,6 +51,8 @@
 //!     before, and at least one launch was made since the host overwrote all of this allocation; absent where there was none, or no contents.
 //!     Whether one of them stores through pointers that no argument is, such as those that it finds in memory, is for the reader to decide.
 //!   - `globals`: variables of the module that the host has asked for the address of, absent where there are none.
+//!   - `host`: `true` for memory that the host uses without calls, so that it might change while a kernel runs; absent for other memory, or where
+//!     there are no contents.
 //! - `contents/HASH.hex`: two hexadecimal digits a byte, `..` for a byte that nobody copied in or set, 32 bytes a line; pointers
 //!   are zeros. Memory that the host uses without calls (managed, pinned, registered) is known as it is at the launch.
 //! - `invalid`: a call that the driver refuses. `"after_read":true` says that the process has read memory before that a kernel might have changed, so

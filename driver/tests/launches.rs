@@ -235,13 +235,15 @@ fn memory_of_the_host_is_recorded_as_it_is_at_the_launch() {
         lines.iter().filter(|line| line.contains(r#""record":"launch""#)).collect();
     let name = |text: &str| name_of(text.as_bytes());
     let two = format!(
-        r#""allocations":[{{"size":4,"contents":"{}"}},{{"size":2,"contents":"{}"}}]"#,
+        r#""allocations":[{{"size":4,"contents":"{}","host":true}},{{"size":2,"contents":"{}","host":true}}]"#,
         name("01020304\n"),
         name("eeee\n")
     );
     assert!(launches[0].contains(&two), "{}", launches[0]);
-    let registered =
-        format!(r#""allocations":[{{"size":16,"behind":24,"contents":"{}"}}]"#, name(&own));
+    let registered = format!(
+        r#""allocations":[{{"size":16,"behind":24,"contents":"{}","host":true}}]"#,
+        name(&own)
+    );
     assert!(launches[2].contains(&registered), "{}", launches[2]);
     // The host might have read what a kernel stored: a later mistake of its might come from there.
     let last = lines.last().unwrap();

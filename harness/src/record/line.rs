@@ -122,6 +122,9 @@ pub(super) struct AllocationLine {
     pub(super) pointers: Vec<PointerLine>,
     #[serde(default)]
     pub(super) passed: Vec<PassedLine>,
+    /// Whether the host might change it while a kernel runs.
+    #[serde(default)]
+    pub(super) host: bool,
     /// So many kernels, the first of its process, were launched before, and at least one launch since the host overwrote all of it.
     #[serde(default)]
     pub(super) launched: Option<usize>,

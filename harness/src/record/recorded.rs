@@ -96,6 +96,8 @@ pub(super) struct RecordedAllocation {
     pub(super) passed: Vec<PassedKernel>,
     /// Whether it is a variable of the module, which kernels also reach by its name.
     pub(super) is_variable: bool,
+    /// Whether the host might change it while a kernel runs.
+    pub(super) is_hosts: bool,
     /// The kernels that were launched before, if at least one launch was made since the host overwrote all of it: some might find a
     /// pointer to it elsewhere than in their arguments.
     pub(super) launched: Option<EarlierKernels>,
@@ -189,8 +191,12 @@ impl RecordedLaunch {
     /// `is_given`: whether an allocation still holds what the host put there.
     pub(super) fn settled(&self, is_given: &mut dyn FnMut(&RecordedAllocation) -> bool) -> Self {
         let settled = |own: &RecordedAllocation| {
-            let mut settled =
-                RecordedAllocation { passed: Vec::new(), launched: None, ..own.clone() };
+            let mut settled = RecordedAllocation {
+                passed: Vec::new(),
+                is_hosts: false,
+                launched: None,
+                ..own.clone()
+            };
             if !is_given(own) {
                 settled.contents = None;
                 settled.pointers.clear();
@@ -206,7 +212,7 @@ impl RecordedLaunch {
         // The text of the derived representation names every field. Those that version 1 of the record does not have are left out
         // where they say nothing, so that names stay as they were.
         let text = format!("{self:?}").replace(", maps: []", "").replace(", behind: 0", "");
-        let text = text.replace(", launched: None", "");
+        let text = text.replace(", is_hosts: false", "").replace(", launched: None", "");
         blake3::hash(text.as_bytes()).to_hex()[..6].to_owned()
     }
 
@@ -244,6 +250,7 @@ fn allocation(line: AllocationLine, kernels: &ProcessKernels) -> Option<Recorded
         pointers: line.pointers.into_iter().map(pointer).collect(),
         passed: line.passed.into_iter().map(passing).collect(),
         is_variable: false,
+        is_hosts: line.host,
         launched,
     })
 }

@@ -239,3 +239,19 @@ fn pointers_to_more_memory_than_can_be_checked_are_open() {
     assert_eq!(own.contents[8 * 2046..8 * 4999], vec![None; 8 * 2953]);
     assert_eq!(record.verdict(&text), Verdict::Clean);
 }
+
+#[test]
+fn memory_of_the_host_is_open_to_kernels_that_watch_it() {
+    let verdict = |name: &str, load: &str, host: bool| {
+        let text = module(&SCATTER.replace("ld.global.u32 %r2", &format!("{load} %r2")));
+        let record = Written::new(name).module(&text).contents('c', DISTINCT);
+        let memory = json!([{"size": 16}, {"size": 16, "contents": named('c'), "host": host}]);
+        let args = [pointer(0, 0), pointer(1, 0)];
+        record.launch("scatter", &text, 4, &args, &memory).verdict(&text)
+    };
+    assert_eq!(verdict("watched", "ld.volatile.global.u32", true), Verdict::Open);
+    assert_eq!(verdict("watched-system", "ld.relaxed.sys.global.u32", true), Verdict::Open);
+    assert_eq!(verdict("not-watched", "ld.global.u32", true), Verdict::Clean);
+    // No host writes there while the kernel runs.
+    assert_eq!(verdict("watched-device", "ld.volatile.global.u32", false), Verdict::Clean);
+}
