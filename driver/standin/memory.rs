@@ -355,6 +355,13 @@ impl Memory {
         }
     }
 
+    /// Notes that a function of the host goes on beside the program, and might write where the host does without calls.
+    pub(crate) fn left_to_host(&mut self, by: &str) {
+        for own in self.allocations.values_mut().filter(|own| own.kind.is_hosts()) {
+            own.passed.insert(Passed::library(by));
+        }
+    }
+
     /// Returns whether an address is in a live allocation, or looks like one of the device.
     pub(crate) fn is_known(&self, address: u64) -> bool {
         pages::is_address(address) || self.inside(address).is_some()

@@ -71,3 +71,14 @@ fn copies_to_and_from_pinned_memory_keep_what_is_known() {
     assert_eq!(passed(2), ["two", "two"]);
     assert_eq!(passed(3), ["cuMemcpy"]);
 }
+
+#[test]
+fn functions_of_streams_can_wait_for_the_program() {
+    let recorded = record("waiting");
+    let all = launches(&recorded);
+    assert_eq!(all[0]["allocations"][0]["passed"], Value::Null);
+    // What the function writes, and when, nobody knows.
+    let passed = all[1]["allocations"][0]["passed"].as_array().expect("something had passed it");
+    let names: Vec<_> = passed.iter().map(|own| own["kernel"].as_str().unwrap_or("")).collect();
+    assert_eq!(names, ["cuLaunchHostFunc", "two", "two"]);
+}

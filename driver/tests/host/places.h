@@ -90,3 +90,22 @@ static void closed(void) {
     for (int number = 0; number < 3; number++) HOLDS(write(number, "text\n", 5) == -1);
     OK(cuLaunchKernel(kernel("none"), 2, 1, 1, 32, 1, 1, 0, 0, 0, 0));
 }
+
+static volatile int is_released;
+
+static void wait_for_release(void *data) {
+    while (!__atomic_load_n(&is_released, __ATOMIC_ACQUIRE)) usleep(1000);
+    *(int *)data = 1;
+}
+
+/* A function of a stream waits for what the program does behind the call. */
+static void waiting(void) {
+    void *pinned;
+    start();
+    OK(cuMemAllocHost_v2(&pinned, 4));
+    OK(cuLaunchKernel(kernel("two"), 1, 1, 1, 32, 1, 1, 0, 0, (void *[]){&pinned, &pinned}, 0));
+    OK(cuLaunchHostFunc(0, wait_for_release, pinned));
+    OK(cuLaunchKernel(kernel("two"), 2, 1, 1, 32, 1, 1, 0, 0, (void *[]){&pinned, &pinned}, 0));
+    __atomic_store_n(&is_released, 1, __ATOMIC_RELEASE);
+    while (!__atomic_load_n((int *)pinned, __ATOMIC_ACQUIRE)) usleep(1000);
+}
