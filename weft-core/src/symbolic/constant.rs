@@ -11,6 +11,8 @@ use crate::ptx::isa::{Effect, Modifier, Opcode};
 #[derive(Debug)]
 pub(super) struct ConstantMemory {
     written: BTreeSet<AddressBase>,
+    /// Those of them that are not only read, into shared memory, by what is not modelled.
+    kept: BTreeSet<AddressBase>,
     /// Whether some store might write anything.
     is_all_written: bool,
     /// Whether some store might write any global memory.
@@ -23,6 +25,7 @@ impl ConstantMemory {
     pub(super) fn of(program: &Program) -> Self {
         let mut memory = Self {
             written: BTreeSet::new(),
+            kept: BTreeSet::new(),
             is_all_written: false,
             is_global_written: false,
             escaped: BTreeSet::new(),
@@ -34,7 +37,10 @@ impl ConstantMemory {
             // Which of its addresses it writes to is not modelled.
             let is_within_cta = stays_shared(instr);
             memory.is_global_written |= instr.effect() == Effect::Asynchronous && !is_within_cta;
-            memory.escaped.extend(escaped(program, instr));
+            if !is_within_cta {
+                memory.escaped.extend(escaped(program, instr));
+                memory.kept.extend(base(program, instr));
+            }
             if let Some(base) = base(program, instr) {
                 memory.written.insert(base);
             } else {
@@ -53,7 +59,7 @@ impl ConstantMemory {
             AddressBase::Buffer(at) => Some(position(*at)),
             AddressBase::Variable(_) => None,
         };
-        let written = self.written.iter().filter_map(parameter);
+        let written = self.kept.iter().filter_map(parameter);
         let escaped = self.escaped.iter().map(|at| position(*at));
         (!self.is_global_written).then(|| written.chain(escaped).collect())
     }
