@@ -115,9 +115,10 @@ impl Record {
         let path = |name: &str| self.module_path(name);
         let mut writers = self.writers.lock().unwrap_or_else(PoisonError::into_inner);
         let mut is_given = |own: &RecordedAllocation| {
-            !(is_watching && own.is_hosts)
-                && !own.passed.iter().any(|by| writers.might_write(by, &path))
-                && !own.launched.is_some_and(|list| writers.has_stray(&self.earlier, list, &path))
+            let is_changed = own.passed.iter().any(|by| writers.might_write(by, &path))
+                || own.launched.is_some_and(|list| writers.has_stray(&self.earlier, list, &path));
+            let might_change = is_watching && own.is_hosts;
+            !is_changed && !might_change
         };
         let settled: BTreeSet<_> = launches.iter().map(|own| own.settled(&mut is_given)).collect();
         settled.into_iter().collect()
