@@ -6,8 +6,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use super::earlier::{EarlierLists, ProcessKernels};
 use super::launch::GivenBytes;
-use super::line::{self, RecordLine, RefusedCall, VERSION};
+use super::line::{self, RecordLine, RefusedCall, STATES_LAUNCHED, VERSION};
 use super::recorded::RecordedLaunch;
 use super::writers::Writers;
 use crate::bounded;
@@ -28,6 +29,8 @@ pub struct Record {
     pub(super) folder: PathBuf,
     /// What the host put into memory, by name; `None`: a byte that it never gave.
     pub(super) contents: BTreeMap<String, GivenBytes>,
+    /// The kernels that were launched before others.
+    pub(super) earlier: EarlierLists,
     /// What is known of the kernels of earlier launches; shared, since it takes long to find out.
     pub(super) writers: Arc<Mutex<Writers>>,
     /// The number of processes that used the driver.
@@ -115,6 +118,8 @@ impl Record {
     /// Adds the lines of a file.
     fn add(&mut self, path: &Path) -> Result<(), RecordError> {
         let text = text(path)?;
+        let (mut version, mut kernels) = (VERSION, ProcessKernels::default());
+        let mut launches = Vec::new();
         for (at, line) in text.split_inclusive('\n').enumerate() {
             // A process that ends while it writes, on a full disk for example, leaves a part of a line.
             let Some(line) = line.strip_suffix('\n') else { break };
@@ -124,23 +129,35 @@ impl Record {
                 RecordLine::Process { version } if !(1..=VERSION).contains(&version) => {
                     return Err(RecordError::Version { path: path.to_owned(), version });
                 }
-                RecordLine::Process { .. } => self.processes += 1,
+                RecordLine::Process { version: own } => {
+                    version = own;
+                    self.processes += 1;
+                }
                 RecordLine::Module { hash: Some(name), .. } if !is_name(&name) => {
                     return Err(malformed("modules are named by 32 hexadecimal digits".to_owned()));
                 }
                 RecordLine::Module { hash: Some(name), .. } => drop(self.modules.insert(name)),
                 RecordLine::Module { reason, .. } => self.unkept.extend(reason),
                 RecordLine::Launch(line) => {
-                    let is_doubted = line.after_read;
-                    let launch = RecordedLaunch::of(line, &mut |name| self.given(name))?;
+                    let (is_doubted, module) = (line.after_read, line.module.clone());
+                    let launch = RecordedLaunch::of(line, &kernels, &mut |name| self.given(name))?;
                     let launch = launch.map_err(|said| malformed(said.to_owned()))?;
-                    let all = if is_doubted { &mut self.doubted } else { &mut self.launches };
-                    all.push(launch);
+                    if let Some(module) = module {
+                        kernels.add((module, launch.kernel.clone()), &mut self.earlier);
+                    }
+                    launches.push((is_doubted, launch));
                 }
                 RecordLine::Invalid(call) => drop(self.refused.insert(call)),
                 RecordLine::Missing { function } => drop(self.missing.insert(function)),
                 RecordLine::Other => {}
             }
+        }
+        for (is_doubted, mut launch) in launches {
+            if version < STATES_LAUNCHED {
+                launch.follow(kernels.all());
+            }
+            let all = if is_doubted { &mut self.doubted } else { &mut self.launches };
+            all.push(launch);
         }
         Ok(())
     }

@@ -61,7 +61,7 @@ use linked::LinkedKernel;
 pub(crate) use replay::{Replay, ReplayedCta, ReplayedLaunch};
 pub use request::{BlockSource, CheckError, KnownBlock};
 pub use requirements::{RequirementMisfit, applied};
-pub use stores::written_parameters;
+pub use stores::{watches_memory, written_parameters};
 
 /// Checks `kernel` of `module` under `launch`. The report is deterministic.
 ///
