@@ -2,8 +2,8 @@
 
 use crate::emulate::memory::bytes::PAGE;
 use crate::emulate::{
-    Access, AccessKind, Arrival, BarrierId, CtaRank, LaneMask, MemoryOrder, MemoryScope, Ordering,
-    Value, WarpId,
+    Access, AccessKind, AccessManner, Arrival, BarrierId, CtaRank, LaneMask, MemoryOrder,
+    MemoryScope, Ordering, Value, WarpId,
 };
 use crate::flow::Pc;
 use crate::order::{Epoch, Order};

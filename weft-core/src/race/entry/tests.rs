@@ -2,7 +2,7 @@
 //! that covers it.
 
 use super::*;
-use crate::emulate::{MemoryOrder, MemoryScope, Ordering};
+use crate::emulate::{AccessManner, MemoryOrder, MemoryScope, Ordering};
 use crate::race::random::{READ, Random, Touch, order, synchronize};
 
 const WRITE: AccessKind = AccessKind { writes: true, ..READ };
