@@ -224,9 +224,18 @@ impl CopiesInFlight {
         });
         let is_global = access.space == Space::Global;
         for (page, bytes) in racing {
-            let Some(rows) = self.pages.get_mut(&(is_global, page)) else { continue };
-            rows.iter_mut().for_each(|(_, row)| row.restrict(!bytes));
-            rows.retain(|(_, row)| row.bytes != 0);
+            let Self { copies, pages, .. } = self;
+            let Some(rows) = pages.get_mut(&(is_global, page)) else { continue };
+            rows.retain_mut(|(id, row)| {
+                row.restrict(!bytes);
+                if row.bytes == 0
+                    && let Some(copy) = copies.get_mut(id)
+                {
+                    copy.pages.retain(|own| *own != page);
+                }
+                row.bytes != 0
+            });
+            copies.retain(|_, copy| !copy.pages.is_empty());
         }
     }
 
