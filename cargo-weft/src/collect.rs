@@ -167,6 +167,9 @@ pub(crate) fn plan(
     for own in opened.iter().filter_map(|(own, _)| own.as_ref().ok()).chain(&others) {
         plan.records.add(own);
     }
+    let all: Vec<&Package> =
+        opened.iter().filter_map(|(own, _)| own.as_ref().ok()).chain(&others).collect();
+    plan.records.add_lost(&all);
     saved_notes(opened.iter().filter_map(|(own, _)| own.as_ref().ok()), printer);
     for (own, package) in opened {
         match own.and_then(|own| jobs(&own, checker)) {
@@ -184,6 +187,9 @@ pub(crate) fn plan(
     if let Some(others) = others {
         let jobs = jobs(&others, checker).map_err(|error| Failure::Plan(Box::new(error)))?;
         plan.packages.extend(Some(jobs).filter(|jobs| !jobs.is_empty()));
+    }
+    if plan.packages.is_empty() && plan.failures.is_empty() {
+        plan.failures.extend(std::mem::take(&mut plan.records.lost).into_iter().map(Failure::Lost));
     }
     if plan.packages.is_empty() && plan.failures.is_empty() {
         return Err(NothingFound::of(&packages).into());

@@ -8,7 +8,9 @@ use std::sync::Arc;
 use libtest_mimic::{Arguments, ColorSetting, Trial};
 
 use crate::cache::Cache;
-use crate::case::{Job, Package, PlanError, Settle, hook_panics, plan, refused_calls, trials_with};
+use crate::case::{
+    Job, Package, PlanError, Settle, hook_panics, lost_launches, plan, refused_calls, trials_with,
+};
 
 /// The exit code if the cases cannot be planned, which is libtest's for a failure.
 const UNPLANNED: u8 = 101;
@@ -74,6 +76,7 @@ fn cases(
     let notes = package.notes().into_iter().map(|(_, note)| note).collect();
     let mut cases = trials_with(plan(&package)?, color, &settle);
     cases.extend(refused_calls(&package));
+    cases.extend(lost_launches(&package));
     Ok((notes, cases))
 }
 

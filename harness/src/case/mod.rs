@@ -26,4 +26,6 @@ pub use recorded::{LaunchSource, PackageRecords, RecordNote, names as module_nam
 pub use repair::repaired;
 pub use standing::Standing;
 pub use surroundings::Surroundings;
-pub use trial::{Settle, failure, refused_calls, trials, trials_with};
+pub use trial::{
+    Settle, UNCHECKED_LAUNCH, failure, lost_launches, refused_calls, trials, trials_with,
+};

@@ -10,7 +10,7 @@ use weft_core::ptx::{self, Module};
 use crate::config::{Allow, NamedLaunch};
 use crate::discover::PtxFile;
 use crate::record::{
-    KernelLaunches, LaunchDoubts, Record, RecordError, RecordedLaunch, module_name,
+    KernelLaunches, LaunchDoubts, LostLaunch, Record, RecordError, RecordedLaunch, module_name,
 };
 
 /// Which launches kernels are checked under.
@@ -68,24 +68,30 @@ impl PackageRecords {
         if self.source == LaunchSource::Configured || self.records.is_empty() {
             return Vec::new();
         }
-        let present = names(files).chain(self.others.iter().cloned()).collect();
-        let mut modules = BTreeMap::new();
+        let present = self.present(files);
+        let mut modules = FileModules::new(files);
         let mut found = Vec::new();
         for record in &self.records {
-            let mut has = |launch: &RecordedLaunch| {
-                files.iter().enumerate().any(|(at, file)| {
-                    // Few files have the name at all, and only those are read.
-                    file.text.contains(&launch.kernel) && {
-                        let read = || (ptx::parse_shared(&file.text), module_name(&file.text));
-                        let (module, text) = modules.entry(at).or_insert_with(read);
-                        record.is_earlier(launch, module, text)
-                    }
-                })
-            };
-            let names = record.strangers(&present, &mut has);
+            let names = record.strangers(&present, |launch| modules.has(record, launch));
             found.extend(names.into_iter().map(|name| stranger(record, &name)));
         }
         found
+    }
+
+    /// Returns the launches of the records that no kernel of `files`, those of the records among them, is checked under.
+    pub fn lost(&self, files: &[PtxFile]) -> BTreeSet<LostLaunch> {
+        if self.source == LaunchSource::Configured || self.records.is_empty() {
+            return BTreeSet::new();
+        }
+        let present = self.present(files);
+        let mut modules = FileModules::new(files);
+        let all = self.records.iter();
+        all.flat_map(|record| record.lost(&present, |launch| modules.has(record, launch))).collect()
+    }
+
+    /// Returns the names of the texts of all modules that are checked.
+    fn present(&self, files: &[PtxFile]) -> BTreeSet<String> {
+        names(files).chain(self.others.iter().cloned()).collect()
     }
 
     /// Whether a file is a module of these records.
@@ -143,6 +149,30 @@ impl PackageRecords {
                 stated.into_iter().chain(recorded).collect()
             }
         }
+    }
+}
+
+/// The modules of some files, each read when it is needed.
+struct FileModules<'f> {
+    files: &'f [PtxFile],
+    modules: BTreeMap<usize, (Module, String)>,
+}
+
+impl<'f> FileModules<'f> {
+    fn new(files: &'f [PtxFile]) -> Self {
+        Self { files, modules: BTreeMap::new() }
+    }
+
+    /// Whether a file has the kernel of a launch, built anew since the record.
+    fn has(&mut self, record: &Record, launch: &RecordedLaunch) -> bool {
+        self.files.iter().enumerate().any(|(at, file)| {
+            // Few files have the name at all, and only those are read.
+            file.text.contains(&launch.kernel) && {
+                let read = || (ptx::parse_shared(&file.text), module_name(&file.text));
+                let (module, text) = self.modules.entry(at).or_insert_with(read);
+                record.is_earlier(launch, module, text)
+            }
+        })
     }
 }
 

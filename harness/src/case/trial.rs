@@ -67,6 +67,18 @@ pub fn refused_calls(package: &Package) -> Option<Trial> {
     (!lines.is_empty()).then(|| Trial::test(name, move || Err(Failed::from(lines.join("\n")))))
 }
 
+/// The name of the case that fails for launches which no kernel is checked under.
+pub const UNCHECKED_LAUNCH: &str = "unchecked-launch";
+
+/// Returns the case that fails for the launches in a package's records that could not be checked, since they cannot be read or no PTX of
+/// their kernels is there; `None` if there are none.
+pub fn lost_launches(package: &Package) -> Option<Trial> {
+    let lost = package.records.lost(&package.files);
+    let lines: Vec<String> = lost.iter().map(ToString::to_string).collect();
+    let name = format!("{}::{UNCHECKED_LAUNCH}", package.name);
+    (!lines.is_empty()).then(|| Trial::test(name, move || Err(Failed::from(lines.join("\n")))))
+}
+
 fn verdict(job: &Job, check: Check, color: bool) -> Result<(), Failed> {
     failure(job, check, color).map_or(Ok(()), |message| Err(Failed::from(message)))
 }

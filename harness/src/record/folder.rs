@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use super::launch::GivenBytes;
-use super::line::{self, RecordLine, RefusedCall, VERSION};
+use super::line::{self, RecordLaunchLine, RecordLine, RefusedCall, VERSION};
+use super::lost::{self, LostLaunch};
 use super::recorded::RecordedLaunch;
 use super::writers::Writers;
 use crate::bounded;
@@ -38,6 +39,10 @@ pub struct Record {
     pub missing: BTreeSet<String>,
     /// Why modules are not kept.
     pub unkept: BTreeSet<String>,
+    /// The launches whose lines cannot be read.
+    pub(super) unread: BTreeSet<LostLaunch>,
+    /// Why the modules of kernels are not kept, by the kernel.
+    pub(super) opaque: BTreeMap<String, String>,
 }
 
 /// Why a record cannot be read.
@@ -115,12 +120,21 @@ impl Record {
     /// Adds the lines of a file.
     fn add(&mut self, path: &Path) -> Result<(), RecordError> {
         let text = text(path)?;
+        let place = |at: usize| format!("{}:{}", path.display(), at + 1);
         for (at, line) in text.split_inclusive('\n').enumerate() {
             // A process that ends while it writes, on a full disk for example, leaves a part of a line.
             let Some(line) = line.strip_suffix('\n') else { break };
             let malformed =
                 |said| RecordError::Malformed { path: path.to_owned(), line: at + 1, said };
-            match serde_json::from_str(line).map_err(|error| malformed(error.to_string()))? {
+            let parsed = match serde_json::from_str(line) {
+                Ok(parsed) => parsed,
+                Err(error) => {
+                    let lost = LostLaunch::of_line(line, &place(at), &error);
+                    self.unread.insert(lost.ok_or_else(|| malformed(error.to_string()))?);
+                    continue;
+                }
+            };
+            match parsed {
                 RecordLine::Process { version } if !(1..=VERSION).contains(&version) => {
                     return Err(RecordError::Version { path: path.to_owned(), version });
                 }
@@ -130,19 +144,32 @@ impl Record {
                 }
                 RecordLine::Module { hash: Some(name), .. } => drop(self.modules.insert(name)),
                 RecordLine::Module { reason, .. } => self.unkept.extend(reason),
-                RecordLine::Launch(line) => {
-                    let is_doubted = line.after_read;
-                    let launch = RecordedLaunch::of(line, &mut |name| self.given(name))?;
-                    let launch = launch.map_err(|said| malformed(said.to_owned()))?;
-                    let all = if is_doubted { &mut self.doubted } else { &mut self.launches };
-                    all.push(launch);
-                }
+                RecordLine::Launch(line) => self.add_launch(line, &place(at)),
                 RecordLine::Invalid(call) => drop(self.refused.insert(call)),
                 RecordLine::Missing { function } => drop(self.missing.insert(function)),
                 RecordLine::Other => {}
             }
         }
         Ok(())
+    }
+
+    /// Adds the launch of a line, which stands at `place`. One that cannot be read is noted: the others are still good.
+    fn add_launch(&mut self, line: RecordLaunchLine, place: &str) {
+        let (kernel, is_doubted) = (line.kernel.clone(), line.after_read);
+        if let (None, Some(reason)) = (&line.module, &line.reason) {
+            self.opaque.insert(kernel.clone(), reason.clone());
+        }
+        let launch = RecordedLaunch::of(line, &mut |name| self.given(name));
+        match launch
+            .map_err(|error| lost::message(&error))
+            .and_then(|own| own.map_err(str::to_owned))
+        {
+            Ok(launch) if is_doubted => self.doubted.push(launch),
+            Ok(launch) => self.launches.push(launch),
+            Err(said) => {
+                self.unread.insert(LostLaunch::unread(Some(kernel), place, &said));
+            }
+        }
     }
 
     /// Reads the contents that are kept under a name, once, and returns their number of bytes.
@@ -174,7 +201,7 @@ impl Record {
 
     /// Whether nothing was launched.
     pub fn is_empty(&self) -> bool {
-        self.launches.is_empty()
+        self.launches.is_empty() && self.unread.is_empty()
     }
 
     /// Returns the launches.

@@ -37,6 +37,9 @@ pub(super) struct RecordLaunchLine {
     pub(super) cluster: Option<[u32; 3]>,
     pub(super) shared: u32,
     pub(super) args: Option<Vec<RecordArgLine>>,
+    /// Why the arguments are not known.
+    #[serde(default)]
+    pub(super) reason: Option<String>,
     #[serde(default)]
     pub(super) allocations: Vec<AllocationLine>,
     #[serde(default)]
@@ -126,7 +129,8 @@ pub(super) struct AllocationLine {
 pub(super) struct PassedLine {
     pub(super) module: Option<String>,
     pub(super) kernel: String,
-    /// The position of a parameter; anything else if it was not by a parameter.
+    /// The position of a parameter; anything else, or nothing, if it was not by a parameter.
+    #[serde(default)]
     pub(super) arg: serde_json::Value,
 }
 

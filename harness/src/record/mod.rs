@@ -9,6 +9,7 @@ mod folder;
 mod hash;
 mod launch;
 mod line;
+mod lost;
 mod recorded;
 mod writers;
 
@@ -22,6 +23,7 @@ use weft_core::ptx::{Module, Space};
 pub use folder::{Record, RecordError};
 pub use hash::module_name;
 pub use line::RefusedCall;
+pub use lost::LostLaunch;
 use recorded::RecordedAllocation;
 pub use recorded::{LaunchDoubts, RecordedLaunch};
 
