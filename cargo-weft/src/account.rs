@@ -58,9 +58,9 @@ pub(crate) fn of(
     let dead: Vec<(String, DeadAllow)> = packages.flat_map(dead).collect();
     let unlaunched = request.records.unlaunched(&jobs);
     let invalid = request.records.invalid(&jobs, request.whole);
-    let (doubtful, certain): (Vec<_>, Vec<_>) = invalid.iter().partition(|call| call.after_read);
+    let (doubtful, certain): (Vec<_>, Vec<_>) = invalid.iter().partition(|call| call.is_doubtful());
     for call in doubtful {
-        printer.note(&call.to_string());
+        printer.notice(&call.to_string());
     }
     let lost = request.records.lost(&jobs, request.whole);
     let mut counts = counts(&jobs, request.failed.len() + dead.len() + lost.len());

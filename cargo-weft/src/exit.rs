@@ -145,6 +145,8 @@ impl Failure {
                 | RequestError::NoMatch { is_partial: false, .. } => Exit::Nothing,
                 RequestError::Parameter(_) => Exit::Usage,
                 RequestError::Read(_)
+                | RequestError::Record(_)
+                | RequestError::NoRecord { .. }
                 | RequestError::Config(_)
                 | RequestError::Plan(_)
                 | RequestError::NoMatch { .. } => Exit::Unchecked,

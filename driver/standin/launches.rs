@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::allocation::{Contents, Passed, Reach};
 use crate::contents;
+use crate::doubt;
 use crate::json::Json;
 use crate::limits::Configuration;
 use crate::memory::Memory;
@@ -163,7 +164,7 @@ pub(crate) fn record(
         }
     });
     let reached = reached(&mut numbering, values.as_deref(), &globals);
-    state.record.launch(&line, state.memory.was_read_back);
+    state.record.launch(&line, doubt::own());
     // Which surfaces a kernel gets is not looked for.
     let surfaces = state.arrays.written().map(|base| (base, Reach::Unknown));
     let reached = reached.into_iter().chain(surfaces).collect();
@@ -286,6 +287,6 @@ fn note_passed(
             reach,
         });
         // The host reads such memory without a call.
-        memory.was_read_back |= own.kind.is_hosts();
+        doubt::share(own.kind.is_hosts());
     }
 }

@@ -39,6 +39,7 @@ mod call;
 mod contents;
 mod contexts;
 mod device;
+mod doubt;
 mod fatbin;
 mod foreign;
 mod graph;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::allocation::{Allocation, Kind, Passed};
 use crate::device;
+use crate::doubt;
 use crate::foreign::Host;
 use crate::pages::{self, Pages};
 use crate::ranges::Ranges;
@@ -22,9 +23,6 @@ pub(crate) struct Memory {
     pub(crate) used: u64,
     /// Number of live allocations that are the host's own.
     registered: usize,
-    /// Whether the host has seen memory that a kernel might have changed: what it does from then on might rest on values
-    /// that are not those of a device.
-    pub(crate) was_read_back: bool,
 }
 
 /// Most freed allocations that are remembered.
@@ -267,9 +265,9 @@ impl Memory {
             return Err(refuse(Status::InvalidValue, "copies to a null pointer of the host"));
         }
         let (base, offset) = self.range(from, count, "copies from")?;
-        self.was_read_back |= self.allocations.get(&base).is_some_and(|own| {
+        doubt::read(self.allocations.get(&base).is_some_and(|own| {
             !own.passed.is_empty() || !own.computed.within(offset, offset + count).is_empty()
-        });
+        }));
         Self::move_bytes(to, Host::at(from), count);
         Ok(())
     }
@@ -298,7 +296,7 @@ impl Memory {
             own.computed.insert(low - start + offset, high - start + offset);
         }
         // The host reads such memory without a call.
-        self.was_read_back |= own.kind.is_hosts() && !passed.is_empty();
+        doubt::read(own.kind.is_hosts() && !passed.is_empty());
         own.passed.extend(passed);
         Ok(())
     }
@@ -313,7 +311,7 @@ impl Memory {
         if own.kind.is_hosts() {
             // What is there at a launch counts as known, so that only who has changed it can be noted.
             own.passed.insert(Passed::library(by));
-            self.was_read_back = true;
+            doubt::share(true);
         }
         own.known_no_more(offset, offset + count);
         Ok(())
@@ -323,7 +321,7 @@ impl Memory {
     pub(crate) fn compute_anything(&mut self, by: &str) {
         for own in self.allocations.values_mut() {
             own.passed.insert(Passed::library(by));
-            self.was_read_back |= own.kind.is_hosts();
+            doubt::share(own.kind.is_hosts());
         }
     }
 

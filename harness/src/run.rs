@@ -9,8 +9,10 @@ use libtest_mimic::{Arguments, ColorSetting, Trial};
 
 use crate::cache::Cache;
 use crate::case::{
-    Job, Package, PlanError, Settle, hook_panics, lost_launches, plan, refused_calls, trials_with,
+    Job, Package, PlanError, Settle, hook_panics, launch_notes, lost_launches, plan, refused_calls,
+    trials_with,
 };
+use crate::record::MostLaunches;
 
 /// The exit code if the cases cannot be planned, which is libtest's for a failure.
 const UNPLANNED: u8 = 101;
@@ -62,7 +64,8 @@ fn cases(
     color: bool,
     cache: Option<Arc<Cache>>,
 ) -> Result<(Vec<String>, Vec<Trial>), PlanError> {
-    let package = Package::open(package, Path::new(manifest_dir), out_dir.map(Path::new))?;
+    let mut package = Package::open(package, Path::new(manifest_dir), out_dir.map(Path::new))?;
+    package.records.most = most_launches()?;
     let settle: Settle = match cache {
         None => Arc::new(|_: &Job| ()),
         Some(cache) => Arc::new(move |job: &Job| {
@@ -73,11 +76,25 @@ fn cases(
             }
         }),
     };
-    let notes = package.notes().into_iter().map(|(_, note)| note).collect();
-    let mut cases = trials_with(plan(&package)?, color, &settle);
+    let jobs = plan(&package)?;
+    let mut notes: Vec<String> = package.notes().into_iter().map(|(_, note)| note).collect();
+    notes.extend(package.recorded_notes());
+    notes.extend(launch_notes(&jobs).into_iter().map(|own| own.text));
+    notes.extend(package.records.doubtful_calls().iter().map(ToString::to_string));
+    let mut cases = trials_with(jobs, color, &settle);
     cases.extend(refused_calls(&package));
     cases.extend(lost_launches(&package));
     Ok((notes, cases))
+}
+
+/// Returns how many recorded launches of a kernel are checked.
+fn most_launches() -> Result<MostLaunches, PlanError> {
+    match std::env::var(MostLaunches::VARIABLE) {
+        Ok(text) if !text.is_empty() => {
+            text.parse().map_err(|said| PlanError::MostLaunches { said })
+        }
+        _ => Ok(MostLaunches::default()),
+    }
 }
 
 fn is_coloured(arguments: &Arguments) -> bool {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use weft_core::launch::{Allocation, Arg, Dim3, Dimensions, Fields, Launch, Within};
 use weft_harness::case::{self, Checker, Job, LaunchSource, Package, PackageRecords, PlanError};
-use weft_harness::record::{Record, RecordError};
+use weft_harness::record::{MostLaunches, Record, RecordError};
 
 use super::launch::key;
 use crate::collect::Built;
@@ -48,7 +48,8 @@ impl InitRecords {
         let records = saved.records.into_iter().chain(self.own.clone()).collect();
         let own: BTreeSet<String> = case::module_names(&package.files).collect();
         let source = LaunchSource::Recorded;
-        let records = PackageRecords { records, others: &self.modules - &own, source };
+        let most = MostLaunches::default();
+        let records = PackageRecords { records, others: &self.modules - &own, source, most };
         let package = Package { records, ..package.clone() };
         Ok(tables(&case::plan_with(&package, &Checker::default())?))
     }

@@ -60,7 +60,7 @@ pub fn trials_with(jobs: Vec<Job>, color: bool, settle: &Settle) -> Vec<Trial> {
 /// computed; `None` if there are none. No list of kernels that are skipped or accepted holds for it.
 pub fn refused_calls(package: &Package) -> Option<Trial> {
     let calls = package.records.records.iter().flat_map(|record| &record.refused);
-    let calls: BTreeSet<_> = calls.filter(|call| !call.after_read).collect();
+    let calls: BTreeSet<_> = calls.filter(|call| !call.is_doubtful()).collect();
     let lines: Vec<String> =
         calls.into_iter().map(|call| format!("error[{INVALID_LAUNCH}]: {call}")).collect();
     let name = format!("{}::{INVALID_LAUNCH}", package.name);

@@ -21,7 +21,7 @@ const MOST: u64 = 1 << 30;
 pub struct Record {
     /// The launches, each once, in an order that does not depend on the run.
     pub(super) launches: Vec<RecordedLaunch>,
-    /// Those of them that were made only after the program had read memory that a kernel might have changed.
+    /// Those of them that were made only by threads which had read, or shared with kernels, memory that a kernel might have changed.
     pub(super) doubted: Vec<RecordedLaunch>,
     /// The names of the modules that are kept.
     pub(super) modules: BTreeSet<String>,
@@ -105,6 +105,14 @@ impl Record {
         for path in &paths {
             record.add(path)?;
         }
+        // The same holds for calls: one without a doubt is there whatever others were.
+        let plain = |own: &RefusedCall| RefusedCall {
+            after_read: false,
+            after_sharing: false,
+            ..own.clone()
+        };
+        let refused = record.refused.clone();
+        record.refused.retain(|own| !own.is_doubtful() || !refused.contains(&plain(own)));
         record.launches.sort();
         record.doubted.sort();
         record.doubted.dedup();
@@ -155,7 +163,7 @@ impl Record {
 
     /// Adds the launch of a line, which stands at `place`. One that cannot be read is noted: the others are still good.
     fn add_launch(&mut self, line: RecordLaunchLine, place: &str) {
-        let (kernel, is_doubted) = (line.kernel.clone(), line.after_read);
+        let (kernel, is_doubted) = (line.kernel.clone(), line.after_read || line.after_sharing);
         if let (None, Some(reason)) = (&line.module, &line.reason) {
             self.opaque.insert(kernel.clone(), reason.clone());
         }
@@ -187,6 +195,31 @@ impl Record {
         let count = bytes.len();
         self.contents.insert(name.to_owned(), bytes);
         Ok(count)
+    }
+
+    /// Returns the folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Returns the names of the kernels that this record and `newer` have launches of. `others`: the names of the texts of modules of
+    /// other packages, of which the launches in `newer` do not count.
+    pub fn shared_kernels(&self, newer: &Self, others: &BTreeSet<String>) -> BTreeSet<String> {
+        let is_own =
+            |own: &&RecordedLaunch| own.module.as_ref().is_none_or(|name| !others.contains(name));
+        let names = |own: &RecordedLaunch| own.kernel.clone();
+        let newer: BTreeSet<String> = newer.launches.iter().filter(is_own).map(names).collect();
+        self.launches.iter().map(names).filter(|name| newer.contains(name)).collect()
+    }
+
+    /// Returns the record without the launches of some kernels, and without the refused calls about them or about none.
+    #[must_use]
+    pub fn without(&self, kernels: &BTreeSet<String>) -> Self {
+        let mut rest = self.clone();
+        rest.launches.retain(|own| !kernels.contains(&own.kernel));
+        rest.doubted.retain(|own| !kernels.contains(&own.kernel));
+        rest.refused.retain(|own| own.kernel.as_ref().is_some_and(|name| !kernels.contains(name)));
+        rest
     }
 
     /// Returns the path of a module that is kept.
