@@ -170,8 +170,8 @@ pub(crate) fn plan(
     let all: Vec<&Package> =
         opened.iter().filter_map(|(own, _)| own.as_ref().ok()).chain(&others).collect();
     plan.records.add_lost(&all);
-    for note in all.iter().flat_map(|own| own.recorded_notes()) {
-        printer.notice(&note);
+    for own in &all {
+        launch_notes(&own.recorded_notes(), printer);
     }
     saved_notes(opened.iter().filter_map(|(own, _)| own.as_ref().ok()), printer);
     for (own, package) in opened {

@@ -98,9 +98,7 @@ pub(crate) fn jobs(files: Files<'_>, printer: &mut Printer) -> Result<FileJobs, 
         return Ok(FileJobs { failures, records, ..FileJobs::default() });
     }
     let all = plan(&package, files.checker)?;
-    for note in package.recorded_notes() {
-        printer.notice(&note);
-    }
+    collect::launch_notes(&package.recorded_notes(), printer);
     collect::launch_notes(&case::launch_notes(&all), printer);
     if let Some(note) = without_tables(&config, &all) {
         printer.note(&note);

@@ -78,8 +78,8 @@ fn cases(
     };
     let jobs = plan(&package)?;
     let mut notes: Vec<String> = package.notes().into_iter().map(|(_, note)| note).collect();
-    notes.extend(package.recorded_notes());
-    notes.extend(launch_notes(&jobs).into_iter().map(|own| own.text));
+    let of_record = package.recorded_notes().into_iter().chain(launch_notes(&jobs));
+    notes.extend(of_record.map(|own| own.text));
     notes.extend(package.records.doubtful_calls().iter().map(ToString::to_string));
     let mut cases = trials_with(jobs, color, &settle);
     cases.extend(refused_calls(&package));

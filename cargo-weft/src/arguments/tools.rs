@@ -75,7 +75,7 @@ pub(crate) struct RecordArgs {
     /// The device that the program sees: its target and its number of multiprocessors, such as `sm_90,132`
     #[arg(long, value_name = "TARGET[,NUMBER]", value_parser = device)]
     pub(crate) device: Option<String>,
-    /// Bytes of the largest allocation whose contents are kept (65536)
+    /// Bytes of the largest allocation whose contents are kept (65536): what kernels read from larger ones, such as indices, is open
     #[arg(long, value_name = "BYTES")]
     pub(crate) contents: Option<u64>,
     #[command(flatten)]

@@ -7,6 +7,7 @@ mod guard;
 mod job;
 mod notes;
 mod outcome;
+mod outside;
 mod package;
 mod plan;
 mod recorded;

@@ -7,11 +7,11 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use super::notes::listed;
+use super::notes::{LaunchNote, listed};
 use super::{PackageRecords, PlanError};
 use crate::config::{Config, ConfigError, Problem};
 use crate::discover::{self, DiscoverError, PtxFile};
-use crate::saved::SavedPtx;
+use crate::saved::SourceState;
 
 /// The unit of checking: case names, file patterns and `[[kernel]]` tables refer to one package.
 #[derive(Clone, Debug)]
@@ -78,16 +78,18 @@ impl Package {
     }
 
     /// Returns what a reader of verdicts must know of the PTX files that are those of a record: a note for all of which the same is known.
-    pub fn recorded_notes(&self) -> Vec<String> {
-        let mut all: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    pub fn recorded_notes(&self) -> Vec<LaunchNote> {
+        let mut all: BTreeMap<(String, bool), BTreeSet<String>> = BTreeMap::new();
         for file in &self.files {
-            if let Some(what) = file.saved.as_ref().and_then(SavedPtx::recorded) {
-                all.entry(what).or_default().insert(self.case_name(file));
+            let saved = file.saved.as_ref();
+            if let Some((own, what)) = saved.and_then(|own| Some((own, own.recorded()?))) {
+                let key = (what, own.state != SourceState::Current);
+                all.entry(key).or_default().insert(self.case_name(file));
             }
         }
-        let note = |(what, files): (String, BTreeSet<String>)| {
+        let note = |((what, is_vital), files): ((String, bool), BTreeSet<String>)| {
             let verb = if files.len() == 1 { "is" } else { "are each" };
-            format!("{} {verb} {what}", listed(&files))
+            LaunchNote { text: format!("{} {verb} {what}", listed(&files)), is_vital }
         };
         all.into_iter().map(note).collect()
     }

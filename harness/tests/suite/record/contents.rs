@@ -150,3 +150,21 @@ fn more_than_can_be_stated_is_open() {
     assert_eq!((launch.buffers["a"].size, launch.buffers["b"].size), (Some(MAX_BUFFER), None));
     assert_eq!(record.verdict(&text), Verdict::Clean);
 }
+
+#[test]
+fn contents_that_are_too_large_are_asked_of_a_record() {
+    let text = module(SCATTER);
+    let help = |name: &str, size: u64| {
+        let memory = json!([{"size": 64}, {"size": size}]);
+        let record = Written::new(name).module(&text);
+        let record = record.launch("scatter", &text, 4, &[pointer(0, 0), pointer(1, 0)], &memory);
+        let job = record.job(&text);
+        let told = job.outcome().told().expect("it is checked");
+        told.findings.iter().filter_map(|own| own.help.clone()).collect::<Vec<_>>().join("\n")
+    };
+    let large = help("large-contents", 100_000);
+    assert!(large.contains("record anew with `--contents 100000`, which keeps"), "{large}");
+    assert!(large.contains("; or give them in weft.toml: `"), "{large}");
+    // What was not kept though it is small is not known to the host.
+    assert!(!help("small-contents", 65536).contains("--contents"));
+}
