@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
-use weft_harness::record::{LostLaunch, Record, RecordError, keep_sources};
+use weft_harness::record::{Record, RecordError, keep_sources};
 
 use crate::arguments::RecordArgs;
 use crate::exit::{Exit, Failure};
@@ -211,9 +211,10 @@ fn told(record: &Record, folder: &Path, printer: &mut Printer) -> io::Result<()>
     for reason in &record.unkept {
         printer.note(&format!("a module of code was not kept: {reason}"));
     }
-    for LostLaunch { kernel, reason } in record.lost(&BTreeSet::new(), |_| false) {
-        let of = kernel.map_or_else(|| "a launch".to_owned(), |own| format!("launches of `{own}`"));
-        printer.notice(&format!("{of} cannot be checked: {reason}"));
+    for lost in record.lost(&BTreeSet::new(), |_| false) {
+        let of = lost.title().map(|own| format!("launches of `{own}`"));
+        let of = of.unwrap_or_else(|| "a launch".to_owned());
+        printer.notice(&format!("{of} cannot be checked: {}", lost.reason));
     }
     missing(record, printer);
     Ok(())

@@ -140,8 +140,11 @@ impl Record {
             return self.line(line);
         };
         if !self.lines.contains(&hash::fnv1a(line.as_bytes())) {
-            let marks = marks(doubt).map(|mark| format!(",\"{mark}\":true")).collect::<String>();
-            self.line(&format!("{members}{marks}}}"));
+            let mut marked = members.to_owned();
+            for mark in marks(doubt) {
+                marked.extend([",\"", mark, "\":true"]);
+            }
+            self.line(&(marked + "}"));
         }
     }
 

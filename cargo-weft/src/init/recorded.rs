@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use weft_core::launch::{Allocation, Arg, Dim3, Dimensions, Fields, Launch, Within};
 use weft_harness::case::{self, Checker, Job, LaunchSource, Package, PackageRecords, PlanError};
-use weft_harness::record::{MostLaunches, Record, RecordError};
+use weft_harness::record::{Record, RecordError};
 
 use super::launch::key;
 use crate::collect::Built;
@@ -45,11 +45,12 @@ impl InitRecords {
         package: &Package,
         saved: PackageRecords,
     ) -> Result<LaunchTables, PlanError> {
-        let records = saved.records.into_iter().chain(self.own.clone()).collect();
         let own: BTreeSet<String> = case::module_names(&package.files).collect();
-        let source = LaunchSource::Recorded;
-        let most = MostLaunches::default();
-        let records = PackageRecords { records, others: &self.modules - &own, source, most };
+        let (others, source) = (&self.modules - &own, LaunchSource::Recorded);
+        let mut records = PackageRecords { others, source, ..saved };
+        if let Some(own) = &self.own {
+            records.add_newer(own);
+        }
         let package = Package { records, ..package.clone() };
         Ok(tables(&case::plan_with(&package, &Checker::default())?))
     }

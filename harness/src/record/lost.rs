@@ -9,6 +9,7 @@ use weft_core::report::escape;
 
 use super::folder::Record;
 use super::recorded::RecordedLaunch;
+use crate::name::demangle;
 
 /// Launches of a kernel that cannot be checked.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,6 +32,11 @@ impl LostLaunch {
         is_launch.then(|| Self::unread(kernel, place, &error.to_string()))
     }
 
+    /// Returns the name of the kernel as its author wrote it, safe to print.
+    pub fn title(&self) -> Option<String> {
+        self.kernel.as_deref().map(|name| escape(&demangle(name)).into_owned())
+    }
+
     /// Returns a launch that cannot be read.
     pub(super) fn unread(kernel: Option<String>, place: &str, said: &str) -> Self {
         let reason = format!(
@@ -46,10 +52,8 @@ impl Display for LostLaunch {
     /// Says what could not be checked.
     fn fmt(&self, to: &mut Formatter<'_>) -> fmt::Result {
         let reason = escape(&self.reason);
-        match &self.kernel {
-            Some(kernel) => {
-                write!(to, "launches of `{}` could not be checked: {reason}", escape(kernel))
-            }
+        match self.title() {
+            Some(kernel) => write!(to, "launches of `{kernel}` could not be checked: {reason}"),
             None => write!(to, "a launch could not be checked: {reason}"),
         }
     }

@@ -235,16 +235,16 @@ fn launches_without_ptx_are_a_case_that_fails() {
         let lost: Vec<String> = lost.iter().map(ToString::to_string).collect();
         (weft_harness::case::lost_launches(&package), lost)
     };
-    let record = Written::new("bare").line(&bare("copy")).line(&bare("other"));
+    let record = Written::new("bare").line(&bare("copy")).line(&bare("_Z5otherPi"));
     let (all, told) = case(&record, &[]);
     let words = "could not be checked: no PTX of its module was kept: it holds machine code alone";
-    assert_eq!(told, ["copy", "other"].map(|own| format!("launches of `{own}` {words}")));
+    assert_eq!(told, ["other(int*)", "copy"].map(|own| format!("launches of `{own}` {words}")));
     let all = all.expect("there is a case");
     assert_eq!(all.name(), "demo::unchecked-launch");
     let quiet = Arguments { quiet: true, ..Arguments::default() };
     assert_eq!(libtest_mimic::run(&quiet, vec![all]).num_failed, 1);
     // PTX of the package with a kernel of the name is what the launches are checked with.
-    assert_eq!(case(&record, &[&text]).1, [format!("launches of `other` {words}")]);
+    assert_eq!(case(&record, &[&text]).1, [format!("launches of `other(int*)` {words}")]);
     let kept = Written::new("not-bare").module(&text).launch("copy", &text, 32, &args, &memory);
     assert!(case(&kept, &[]).0.is_none(), "the record has its module");
 }
