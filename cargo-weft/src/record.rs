@@ -14,7 +14,7 @@ use crate::arguments::RecordArgs;
 use crate::exit::{Exit, Failure};
 use crate::print::Printer;
 use crate::recordings;
-use crate::select::{self, Place};
+use crate::select::{self, RecordPlace};
 use crate::termination;
 
 /// Why launches cannot be recorded.
@@ -58,7 +58,7 @@ const LIBRARIES: &str = "LD_LIBRARY_PATH";
 
 /// Runs the command and keeps its launches.
 pub(crate) fn run(arguments: &RecordArgs, printer: &mut Printer) -> Result<Exit, Failure> {
-    let Place { target, root } = select::place(&arguments.selection())?;
+    let RecordPlace { target, root } = select::place(&arguments.selection())?;
     let driver = target.join(DRIVER);
     weft_driver::install(&driver)
         .map_err(|source| RecordingError::Install { folder: driver.clone(), source })?;

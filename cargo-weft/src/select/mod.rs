@@ -156,7 +156,7 @@ pub(crate) fn groups(selection: &Selection) -> Result<Vec<Group>, SelectError> {
 
 /// The folders of a workspace, or of a program that is in none.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct RecordPlace {
     /// The target directory.
     pub(crate) target: PathBuf,
     /// The folder of the workspace, or the current one.
@@ -164,19 +164,19 @@ pub(crate) struct Place {
 }
 
 /// Returns the place of a selection. Where there is no `Cargo.toml`, and none is named, it is the current folder.
-pub(crate) fn place(selection: &Selection) -> Result<Place, SelectError> {
+pub(crate) fn place(selection: &Selection) -> Result<RecordPlace, SelectError> {
     let manifest = selection.manifest.manifest_path.as_deref();
     match metadata(manifest, selection, Depth::Members).map_err(SelectError::from) {
         Ok(own) => {
             let root = own.workspace_root.clone().into_std_path_buf();
-            Ok(Place { target: target_of(selection, &own)?, root })
+            Ok(RecordPlace { target: target_of(selection, &own)?, root })
         }
         Err(SelectError::Workspace { said }) if manifest.is_none() && is_absent(&said) => {
             let root = env::current_dir().map_err(SelectError::Folder)?;
             let stated = selection.build.target_dir.clone();
             let stated = stated.or_else(|| env::var_os("CARGO_TARGET_DIR").map(PathBuf::from));
             let target = stated.unwrap_or_else(|| "target".into());
-            Ok(Place { target: absolute(target).map_err(SelectError::Folder)?, root })
+            Ok(RecordPlace { target: absolute(target).map_err(SelectError::Folder)?, root })
         }
         Err(error) => Err(error),
     }
