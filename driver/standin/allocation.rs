@@ -76,6 +76,8 @@ pub(crate) struct Snapshot {
     pub(crate) version: u64,
     /// The memory's `generation`, if addresses are among the contents.
     pub(crate) generation: Option<u64>,
+    /// How often memory of the host had been registered: what was no address might be one since.
+    pub(crate) registrations: u64,
     /// What was written.
     pub(crate) contents: Arc<Contents>,
 }
@@ -97,6 +99,8 @@ pub(crate) struct Allocation {
     pub(crate) version: u64,
     /// Kernels that might have stored into it since the host overwrote all of it.
     pub(crate) passed: BTreeSet<Passed>,
+    /// How many launches there had been when the host last overwrote all of it.
+    pub(crate) since: u64,
     /// What was written of it last.
     pub(crate) snapshot: Option<Snapshot>,
     /// Its number, in the order of allocation.
@@ -115,6 +119,7 @@ impl Allocation {
             self.computed.insert(low + shift, high + shift);
         }
         self.passed.extend(next.passed.iter().cloned());
+        self.since = self.since.min(next.since);
         self.size += next.size;
         self.version += 1;
     }

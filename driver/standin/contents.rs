@@ -15,6 +15,7 @@ const LINE: usize = 32;
 /// Keeps the contents of the allocation at `base`, and returns their name and pointers.
 pub(crate) fn keep(memory: &mut Memory, record: &mut Record, base: u64) -> Arc<Contents> {
     let (generation, bound) = (memory.generation, record.bound);
+    let registrations = memory.registrations;
     let Some(own) = memory.at(base) else { return Arc::default() };
     let is_hosts = own.kind.is_hosts();
     // Large memory that the host uses without calls would have to be read at every launch.
@@ -24,6 +25,7 @@ pub(crate) fn keep(memory: &mut Memory, record: &mut Record, base: u64) -> Arc<C
     let is_current = |last: &&Snapshot| {
         !is_hosts
             && last.version == own.version
+            && last.registrations == registrations
             && last.generation.is_none_or(|of| of == generation)
     };
     if let Some(last) = own.snapshot.as_ref().filter(is_current) {
@@ -31,11 +33,13 @@ pub(crate) fn keep(memory: &mut Memory, record: &mut Record, base: u64) -> Arc<C
     }
     let (version, own) = (own.version, own.clone());
     let candidates = words(memory, base, &own);
-    let depends = !candidates.is_empty() || memory.has_registered();
-    let contents = Arc::new(take(memory, record, base, &own, candidates));
+    let hidden = if own.size <= bound { hidden(memory, base, &own) } else { Vec::new() };
+    let depends = !(candidates.is_empty() && hidden.is_empty()) || memory.has_registered();
+    let contents = Arc::new(take(memory, record, base, &own, candidates, hidden));
     if let Some(own) = memory.at(base) {
         let generation = depends.then_some(generation);
-        own.snapshot = Some(Snapshot { version, generation, contents: Arc::clone(&contents) });
+        let contents = Arc::clone(&contents);
+        own.snapshot = Some(Snapshot { version, generation, registrations, contents });
     }
     contents
 }
@@ -46,6 +50,7 @@ fn take(
     base: u64,
     own: &Allocation,
     mut pointers: Vec<(u64, u64)>,
+    hidden: Vec<(u64, u64)>,
 ) -> Contents {
     pointers.retain(|(_, word)| memory.find(*word).is_some());
     if own.size > record.bound {
@@ -57,7 +62,12 @@ fn take(
         let at = usize::try_from(*at).unwrap_or(0);
         bytes[at..at + 8].fill(0);
     }
-    let known = own.known.within(0, own.size);
+    // Readers know pointers at multiples of 8 bytes alone.
+    let mut known = own.known.clone();
+    for (at, _) in hidden.into_iter().filter(|(_, word)| memory.find(*word).is_some()) {
+        known.remove(at, at + 8);
+    }
+    let known = known.within(0, own.size);
     let name = record.contents(fingerprint(&bytes, &known), || hexadecimal(&bytes, &known));
     Contents { name: Some(name), pointers }
 }
@@ -76,6 +86,20 @@ fn words(memory: &Memory, base: u64, own: &Allocation) -> Vec<(u64, u64)> {
             });
             found.extend(words);
         }
+    }
+    found
+}
+
+/// Returns the known words that might be addresses and are at no multiple of 8 bytes, with their offsets.
+fn hidden(memory: &Memory, base: u64, own: &Allocation) -> Vec<(u64, u64)> {
+    let mut found = Vec::new();
+    for (low, high) in own.known.within(0, own.size) {
+        let bytes = memory.read(base, low, usize::try_from(high - low).unwrap_or(0));
+        let words = bytes.windows(8).zip(low..).filter_map(|(word, at)| {
+            let word = u64::from_le_bytes(*word.first_chunk()?);
+            (!at.is_multiple_of(8) && memory.might_be_address(word)).then_some((at, word))
+        });
+        found.extend(words);
     }
     found
 }

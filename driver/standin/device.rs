@@ -54,7 +54,8 @@ impl Device {
         format!("sm_{}{}", self.capability.0, self.capability.1)
     }
 
-    fn number(self) -> u32 {
+    /// Returns its compute capability as one number, such as 90.
+    pub(crate) fn number(self) -> u32 {
         self.capability.0 * 10 + self.capability.1
     }
 

@@ -25,10 +25,21 @@ pub(crate) fn own() -> Doubt {
 
 /// Notes that this thread has read memory that a kernel might have changed, if it `did`.
 pub(crate) fn read(did: bool) {
-    OWN.with(|doubt| doubt.set(Doubt { has_read: doubt.get().has_read || did, ..doubt.get() }));
+    take_over(Doubt { has_read: did, has_shared: false });
 }
 
 /// Notes that this thread has given a kernel memory that the host reads without calls, if it `did`.
 pub(crate) fn share(did: bool) {
-    OWN.with(|doubt| doubt.set(Doubt { has_shared: doubt.get().has_shared || did, ..doubt.get() }));
+    take_over(Doubt { has_read: false, has_shared: did });
+}
+
+/// Adds the doubt of another thread, on whose behalf this one acts, or whose work it waited for.
+pub(crate) fn take_over(other: Doubt) {
+    OWN.with(|doubt| {
+        let Doubt { has_read, has_shared } = doubt.get();
+        doubt.set(Doubt {
+            has_read: has_read || other.has_read,
+            has_shared: has_shared || other.has_shared,
+        });
+    });
 }

@@ -1,6 +1,6 @@
 //! Fat binaries: the container in which nvcc keeps PTX and machine code for several devices.
 //!
-//! Takes the bytes of a container and gives the PTX inside, that of the newest device if there are several. The layout is not
+//! Takes the bytes of a container and gives the PTX inside that a device runs: of several, that of the newest device which is not newer. The layout is not
 //! documented by NVIDIA; it was read from files that nvcc 13.0 and `fatbinary` write with each of their `--compress-mode`s. What is not
 //! understood is named as a reason.
 
@@ -13,8 +13,9 @@ pub(crate) const WRAPPER: u32 = 0x4662_43b1;
 /// Bytes of the container's header: magic, version, header size, bytes of all entries.
 pub(crate) const HEADER: usize = 16;
 
-/// Kind of an entry that holds PTX.
+/// Kinds of entries: PTX, and machine code.
 const KIND_PTX: u16 = 1;
+const KIND_CODE: u16 = 2;
 /// Flags of an entry: its bytes are one LZ4 block; one zstd frame.
 const FLAG_LZ4: u64 = 0x2000;
 const FLAG_ZSTD: u64 = 0x8000;
@@ -26,10 +27,18 @@ pub(crate) fn length(header: &[u8]) -> Option<usize> {
     head.checked_add(body).filter(|_| u32_at(header, 0) == Some(MAGIC))
 }
 
-/// Returns the PTX of a container, or why there is none.
-pub(crate) fn ptx(container: &[u8]) -> Result<Vec<u8>, String> {
+/// Whether a device runs machine code for another one: that of the same major version, and no newer (CUDA Programming Guide, "Binary
+/// Compatibility").
+fn runs(device: u32, code: u32) -> bool {
+    code / 10 == device / 10 && code <= device
+}
+
+/// Returns the PTX of a container that a device such as 90 runs, or why there is none. PTX that is only for newer devices is taken where there
+/// is no other.
+pub(crate) fn ptx(container: &[u8], device: u32) -> Result<Vec<u8>, String> {
     let mut at = usize::from(u16_at(container, 6).ok_or("the container is cut short")?);
     let (mut best, mut reason) = (None, "it holds machine code alone".to_owned());
+    let mut code = None;
     while let Some(entry) = container.get(at..).filter(|rest| rest.len() >= 64) {
         let (Some(kind), Some(head), Some(body)) =
             (u16_at(entry, 0), u32_at(entry, 4), u64_at(entry, 8))
@@ -39,16 +48,27 @@ pub(crate) fn ptx(container: &[u8]) -> Result<Vec<u8>, String> {
         let (Ok(head), Ok(body)) = (usize::try_from(head), usize::try_from(body)) else { break };
         let end = head.checked_add(body).filter(|end| *end > 0 && *end <= entry.len());
         let end = end.ok_or("an entry is longer than the container")?;
-        let device = u32_at(entry, 28).unwrap_or(0);
-        if kind == KIND_PTX && best.as_ref().is_none_or(|(newest, _)| *newest < device) {
+        let of = u32_at(entry, 28).unwrap_or(0);
+        let rank = (of <= device, of);
+        if kind == KIND_PTX && best.as_ref().is_none_or(|(newest, _)| *newest < rank) {
             match text(entry, head, end) {
-                Ok(text) => best = Some((device, text)),
+                Ok(text) => best = Some((rank, text)),
                 Err(why) => reason = why,
             }
+        } else if kind == KIND_CODE && runs(device, of) {
+            code = code.max(Some(of));
         }
         at += end;
     }
-    best.map(|(_, text)| text).ok_or(reason)
+    let (rank, text) = best.ok_or(reason)?;
+    match code.filter(|code| rank < (true, *code)) {
+        // What was compiled for another device might be other code.
+        Some(code) => Err(format!(
+            "a device of sm_{device} runs its machine code for sm_{code}, whose PTX is not there, but that for sm_{}; `--device sm_{}` takes that",
+            rank.1, rank.1
+        )),
+        None => Ok(text),
+    }
 }
 
 /// Returns the text of an entry of PTX.
@@ -140,8 +160,43 @@ mod tests {
         for order in [[code.clone(), new.clone(), old.clone()], [old, code, new]] {
             let bytes = container(&order);
             assert_eq!(length(&bytes[..HEADER]), Some(bytes.len()));
-            assert_eq!(ptx(&bytes).unwrap(), b".version 9.0 // new");
+            assert_eq!(ptx(&bytes, 90).unwrap(), b".version 9.0 // new");
         }
+    }
+
+    #[test]
+    fn ptx_of_newer_devices_is_not_taken_from_older_ones() {
+        let texts = [80, 100].map(|device| {
+            let text = format!(".version 8.0 // {device}");
+            entry(1, device, PLAIN, text.as_bytes(), 0, 0)
+        });
+        let of = |device| String::from_utf8(ptx(&container(&texts), device).unwrap()).unwrap();
+        assert_eq!(
+            [70, 80, 90, 100, 120].map(|device| of(device)[16..].to_owned()),
+            ["100", "80", "80", "100", "100"]
+        );
+    }
+
+    #[test]
+    fn machine_code_that_the_device_prefers_has_to_be_that_of_the_ptx() {
+        let text = entry(1, 80, PLAIN, b".version 8.0", 0, 0);
+        let code = |device| entry(2, device, PLAIN, b"\x7fELF", 0, 0);
+        let with = |codes: &[u32], device| {
+            let mut all: Vec<_> = codes.iter().map(|own| code(*own)).collect();
+            all.push(text.clone());
+            ptx(&container(&all), device)
+        };
+        assert!(with(&[80], 80).is_ok() && with(&[80], 90).is_ok());
+        // Of another major version, or newer than the device.
+        assert!(with(&[75, 86, 100], 90).is_ok() && with(&[86], 80).is_ok());
+        assert_eq!(
+            with(&[86, 90], 90).unwrap_err(),
+            "a device of sm_90 runs its machine code for sm_90, whose PTX is not there, but that for sm_80; `--device sm_80` takes that"
+        );
+        assert!(with(&[86], 89).is_err());
+        // The only PTX is for a newer device.
+        let newer = [entry(1, 100, PLAIN, b".version 8.0", 0, 0), code(90)];
+        assert!(ptx(&container(&newer), 90).is_err() && ptx(&container(&newer), 100).is_ok());
     }
 
     #[test]
@@ -149,15 +204,15 @@ mod tests {
         // "ab" and six bytes from two back make "abababab".
         let block = b"\x22ab\x02\x00\x00";
         let compressed = entry(1, 90, PLAIN | 0x2000, block, 6, 8);
-        assert_eq!(ptx(&container(&[compressed])).unwrap(), b"abababab");
+        assert_eq!(ptx(&container(&[compressed]), 90).unwrap(), b"abababab");
         let damaged = entry(1, 90, PLAIN | 0x2000, block, 6, 9);
-        assert!(ptx(&container(&[damaged])).unwrap_err().contains("damaged"));
+        assert!(ptx(&container(&[damaged]), 90).unwrap_err().contains("damaged"));
         // A frame of one last block of three bytes as they are.
         let frame = b"\x28\xb5\x2f\xfd\x20\x03\x19\0\0abc";
         let zstd = entry(1, 90, PLAIN | 0x8000, frame, 12, 3);
-        assert_eq!(ptx(&container(&[zstd])).unwrap(), b"abc");
+        assert_eq!(ptx(&container(&[zstd]), 90).unwrap(), b"abc");
         let code = entry(2, 90, PLAIN, b"\x7fELF", 0, 0);
-        assert!(ptx(&container(&[code])).unwrap_err().contains("machine code"));
+        assert!(ptx(&container(&[code]), 90).unwrap_err().contains("machine code"));
     }
 
     #[test]
@@ -165,7 +220,7 @@ mod tests {
         let whole = container(&[entry(1, 90, PLAIN, b".version 9.0", 0, 0)]);
         assert_eq!(length(b"\x50\xed\x55\xba"), None);
         for end in 0..whole.len() - 4 {
-            assert!(ptx(&whole[..end]).is_err(), "{end}");
+            assert!(ptx(&whole[..end], 90).is_err(), "{end}");
         }
     }
 }

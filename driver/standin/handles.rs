@@ -11,6 +11,8 @@ pub(crate) struct BlasHandle {
     pub(crate) stream: u64,
     /// Whether scalars lie in the device's memory.
     pub(crate) on_device: bool,
+    /// Memory that calls might write whatever they compute: where it starts, and its bytes. None is set unless the program does.
+    pub(crate) workspace: (u64, u64),
     /// Modes that results of calls depend on but nothing else, as they were set: of the mathematics, of atomics, the multiprocessors to use, and of emulation.
     pub(crate) modes: [i32; 4],
 }

@@ -35,7 +35,8 @@ struct Pointer {
 
 /// An argument as it is written.
 struct Argument {
-    bytes: String,
+    /// Zeros where pointers are.
+    bytes: Vec<u8>,
     pointers: Vec<Pointer>,
     /// Where pointers to freed memory are.
     freed: Vec<u64>,
@@ -81,11 +82,23 @@ impl Numbering<'_> {
             let at = usize::try_from(at).unwrap_or(0);
             plain[at..at + 8].fill(0);
         }
-        let bytes = plain.iter().fold(String::new(), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        });
-        Argument { bytes, pointers, freed, maps }
+        Argument { bytes: plain, pointers, freed, maps }
+    }
+
+    /// Returns whether arguments hold an address where no pointer is looked for: at no multiple of 8 bytes, or in two numbers.
+    fn hides_address(&self, kernel: &Kernel, values: &[Argument]) -> bool {
+        let Some(signature) = &kernel.signature else { return false };
+        let mut all = Vec::new();
+        for (parameter, argument) in signature.parameters.iter().zip(values) {
+            all.resize(parameter.offset.max(all.len()), 0);
+            all.extend(&argument.bytes);
+        }
+        let is_address =
+            |word: u64| self.memory.might_be_address(word) && self.memory.find(word).is_some();
+        all.windows(8).filter_map(<[u8]>::first_chunk).any(|word| {
+            let word = u64::from_le_bytes(*word);
+            is_address(word) || is_address(word.rotate_left(32))
+        })
     }
 
     /// Returns the tensor maps within an argument, which become zeros there.
@@ -133,10 +146,19 @@ pub(crate) fn record(
     let reason = module.and_then(|module| module.opaque.clone());
     let variables: Vec<_> =
         module.into_iter().flat_map(|module| module.variables.clone()).collect();
-    let State { memory, record, .. } = state;
+    let State { memory, record, launched, .. } = state;
+    let before = launched.len() as u64;
     let mut numbering = Numbering { memory, record, bases: Vec::new(), contents: Vec::new() };
     let values: Option<Vec<_>> =
         arguments.map(|list| list.iter().map(|bytes| numbering.argument(bytes)).collect());
+    let (values, reason) = match values {
+        // What the kernel makes of it, nobody knows.
+        Some(values) if numbering.hides_address(kernel, &values) => {
+            numbering.bases.clear();
+            (None, Some("an argument holds an address at no multiple of 8 bytes".to_owned()))
+        }
+        values => (values, reason),
+    };
     let globals: Vec<_> =
         variables.into_iter().map(|(name, (base, _))| (name, numbering.number(base))).collect();
     numbering.follow(0);
@@ -155,7 +177,7 @@ pub(crate) fn record(
         json.number("shared", launch.shared);
         json.boolean("cooperative", launch.cooperative);
         write_arguments(json, values.as_deref(), reason.as_deref());
-        write_allocations(json, &mut numbering);
+        write_allocations(json, &mut numbering, before);
         if !globals.is_empty() {
             json.objects("globals", &globals, |json, (name, allocation)| {
                 json.text("name", name);
@@ -169,12 +191,18 @@ pub(crate) fn record(
     let surfaces = state.arrays.written().map(|base| (base, Reach::Unknown));
     let reached = reached.into_iter().chain(surfaces).collect();
     note_passed(&mut state.memory, name.as_deref(), &kernel.name, reached);
+    state.memory.launches += 1;
+    state.launched.extend(name.map(|name| (name, kernel.name.clone())));
 }
 
 fn write_arguments(json: &mut Json, values: Option<&[Argument]>, reason: Option<&str>) {
     if let Some(values) = values {
         json.objects("args", values, |json, argument| {
-            json.text("bytes", &argument.bytes);
+            let bytes = argument.bytes.iter().fold(String::new(), |mut text, byte| {
+                let _ = write!(text, "{byte:02x}");
+                text
+            });
+            json.text("bytes", &bytes);
             json.objects("pointers", &argument.pointers, write_pointer);
             if !argument.freed.is_empty() {
                 json.numbers("freed", &argument.freed);
@@ -204,7 +232,9 @@ fn write_pointer(json: &mut Json, pointer: &Pointer) {
     json.number("offset", pointer.offset);
 }
 
-fn write_allocations(json: &mut Json, numbering: &mut Numbering) {
+/// Writes the allocations; `before`: how many kernels were launched before.
+fn write_allocations(json: &mut Json, numbering: &mut Numbering, before: u64) {
+    let launches = numbering.memory.launches;
     json.objects("allocations", 0..numbering.bases.len(), |json, number| {
         let contents = Arc::clone(&numbering.contents[number]);
         let Some(own) = numbering.memory.at(numbering.bases[number]) else { return };
@@ -217,6 +247,7 @@ fn write_allocations(json: &mut Json, numbering: &mut Numbering) {
         let Some(name) = &contents.name else { return };
         json.text("contents", name);
         let passed = own.passed.clone();
+        let (is_old, is_hosts) = (own.since < launches, own.kind.is_hosts());
         let pointers: Vec<_> = contents
             .pointers
             .iter()
@@ -227,6 +258,12 @@ fn write_allocations(json: &mut Json, numbering: &mut Numbering) {
         }
         if !passed.is_empty() {
             json.objects("passed", &passed, write_passed);
+        }
+        if is_hosts {
+            json.boolean("host", true);
+        }
+        if is_old && before > 0 {
+            json.number("launched", before);
         }
     });
 }

@@ -19,8 +19,12 @@ pub(crate) struct Memory {
     freed: BTreeMap<u64, u64>,
     /// Counts allocations and frees.
     pub(crate) generation: u64,
+    /// Counts launches: those after an allocation was overwritten might have changed it, whatever they were given.
+    pub(crate) launches: u64,
     /// Bytes in use.
     pub(crate) used: u64,
+    /// Counts the calls that made memory of the host known.
+    pub(crate) registrations: u64,
     /// Number of live allocations that are the host's own.
     registered: usize,
 }
@@ -115,6 +119,7 @@ impl Memory {
             computed: Ranges::default(),
             version: 0,
             passed: BTreeSet::new(),
+            since: self.launches,
             snapshot: None,
             number: self.generation,
         };
@@ -137,6 +142,7 @@ impl Memory {
         }
         self.add(start, size, Kind::Registered, flags);
         self.registered += 1;
+        self.registrations += 1;
         Ok(())
     }
 
@@ -242,6 +248,12 @@ impl Memory {
         Ok((base, offset))
     }
 
+    /// Returns whether these bytes of the host are those of one live allocation, such as pinned memory.
+    fn holds(&self, at: Host, count: u64) -> bool {
+        let found = self.inside(at.number());
+        found.is_some_and(|(base, own)| count <= base + own.size - at.number())
+    }
+
     /// Copies from the host to the device.
     pub(crate) fn copy_in(&mut self, to: u64, from: Host, count: u64) -> Answer {
         if count == 0 {
@@ -249,6 +261,9 @@ impl Memory {
         }
         if from.is_null() {
             return Err(refuse(Status::InvalidValue, "copies from a null pointer of the host"));
+        }
+        if self.holds(from, count) {
+            return self.copy(to, from.number(), count);
         }
         let (base, offset) = self.range(to, count, "copies to")?;
         Self::move_bytes(Host::at(to), from, count);
@@ -263,6 +278,9 @@ impl Memory {
         }
         if to.is_null() {
             return Err(refuse(Status::InvalidValue, "copies to a null pointer of the host"));
+        }
+        if self.holds(to, count) {
+            return self.copy(to.number(), from, count);
         }
         let (base, offset) = self.range(from, count, "copies from")?;
         doubt::read(self.allocations.get(&base).is_some_and(|own| {
@@ -283,7 +301,10 @@ impl Memory {
         Self::move_bytes(Host::at(to), Host::at(from), count);
         let Some(own) = self.allocations.get(&source) else { return Ok(()) };
         let (known, passed) = (own.known.within(start, start + count), own.passed.clone());
+        let since = own.since;
+        let is_known = known == [(start, start + count)];
         let computed = own.computed.within(start, start + count);
+        let is_changed = !(passed.is_empty() && computed.is_empty());
         self.overwritten(target, offset, count);
         let Some(own) = self.allocations.get_mut(&target) else { return Ok(()) };
         if !own.kind.is_hosts() {
@@ -295,9 +316,16 @@ impl Memory {
         for (low, high) in computed {
             own.computed.insert(low - start + offset, high - start + offset);
         }
-        // The host reads such memory without a call.
-        doubt::read(own.kind.is_hosts() && !passed.is_empty());
         own.passed.extend(passed);
+        if own.kind.is_hosts() {
+            // What is there at a launch counts as known, so that only who has changed it can be noted.
+            if !is_known {
+                own.passed.insert(Passed::library("cuMemcpy"));
+            }
+            // The host reads such memory without a call.
+            doubt::read(is_changed);
+        }
+        own.since = own.since.min(since);
         Ok(())
     }
 
@@ -325,15 +353,25 @@ impl Memory {
         }
     }
 
+    /// Notes that a function of the host goes on beside the program, and might write where the host does without calls.
+    pub(crate) fn left_to_host(&mut self, by: &str) {
+        for own in self.allocations.values_mut().filter(|own| own.kind.is_hosts()) {
+            own.passed.insert(Passed::library(by));
+        }
+    }
+
     /// Returns whether an address is in a live allocation, or looks like one of the device.
     pub(crate) fn is_known(&self, address: u64) -> bool {
         pages::is_address(address) || self.inside(address).is_some()
     }
 
     /// Copies within the host.
-    pub(crate) fn copy_on_host(to: Host, from: Host, count: u64) -> Answer {
+    pub(crate) fn copy_on_host(&mut self, to: Host, from: Host, count: u64) -> Answer {
         if count > 0 && (to.is_null() || from.is_null()) {
             return Err(refuse(Status::InvalidValue, "copies from or to a null pointer"));
+        }
+        if self.holds(to, count) && self.holds(from, count) {
+            return self.copy(to.number(), from.number(), count);
         }
         Self::move_bytes(to, from, count);
         Ok(())
@@ -421,6 +459,7 @@ impl Memory {
         own.version += 1;
         if count == own.size {
             own.passed.clear();
+            own.since = self.launches;
         }
     }
 }

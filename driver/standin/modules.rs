@@ -94,7 +94,7 @@ pub(crate) fn file(bytes: &[u8], record: &mut Record) -> Result<Module, Refusal>
 }
 
 fn container(bytes: &[u8], record: &mut Record) -> Result<Module, Refusal> {
-    match fatbin::ptx(bytes) {
+    match fatbin::ptx(bytes, record.device()) {
         Ok(ptx) => text(&ptx, record),
         Err(reason) => Ok(opaque(Some(bytes.len() as u64), &reason, record)),
     }

@@ -1,7 +1,6 @@
 //! Doing the work that streams are given.
 
 use crate::launches;
-use crate::memory::Memory;
 use crate::state::State;
 use crate::status::{Answer, Status, refuse};
 use crate::work::Work;
@@ -26,7 +25,7 @@ pub(crate) fn perform(state: &mut State, work: &Work) -> Answer {
         Work::In { to, from, count } => memory.copy_in(*to, *from, *count),
         Work::Out { to, from, count } => memory.copy_out(*to, *from, *count),
         Work::Within { to, from, count } => memory.copy(*to, *from, *count),
-        Work::OnHost { to, from, count } => Memory::copy_on_host(*to, *from, *count),
+        Work::OnHost { to, from, count } => memory.copy_on_host(*to, *from, *count),
         Work::Set { to, pitch, value, width, height } => {
             for row in 0..*height {
                 let start = pitch.checked_mul(row).and_then(|offset| to.checked_add(offset));

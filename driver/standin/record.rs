@@ -1,6 +1,6 @@
 //! The record: what a process launched, as files that anyone can read.
 //!
-//! # The record (version 2)
+//! # The record (version 3)
 //!
 //! A folder, named by `WEFT_RECORD`. `modules/HASH.ptx` is the PTX text of one module; `contents/HASH.hex` the contents of an
 //! allocation; `launches/PID-START.jsonl`, one file a process, has one JSON object a line, appended with a single `write` of the
@@ -9,18 +9,19 @@
 //! point, and renamed.
 //!
 //! Every object has `"record"`, its kind. A line that a process has written is not written again: launches are kept once by
-//! content. Fields that readers do not know are to be skipped. Version 1 has no `maps`, `behind`, and `after_read` of launches.
+//! content. Fields that readers do not know are to be skipped. Version 1 has no `maps`, `behind`, and `after_read` of launches,
+//! versions 1 and 2 no `launched`, `host`, `after_sharing`, and `sources`.
 //! `sources/HASH.txt`, by the hash of a module, is written by `cargo weft record` when the program has ended: a line for each source file below the
 //! folder of the workspace that the PTX names (`.file`), with the hash of its bytes and its path from that folder, `HASH kernels/k.cu`.
 //!
 //! ```json
-//! {"record":"process","version":2,"command":["…argv…"],"pid":7,"device":"sm_90","multiprocessors":132}
+//! {"record":"process","version":3,"command":["…argv…"],"pid":7,"device":"sm_90","multiprocessors":132}
 //! {"record":"module","hash":"…","kernels":["saxpy"]}
 //! {"record":"module","bytes":1234,"reason":"it holds machine code alone"}
 //! {"record":"launch","kernel":"saxpy","module":"HASH","grid":[4,1,1],"block":[256,1,1],"cluster":[2,1,1],"shared":0,
 //!  "cooperative":false,
 //!  "args":[{"bytes":"0000000000000000","pointers":[{"at":0,"allocation":0,"offset":16}]},{"bytes":"e8030000","pointers":[]}],
-//!  "allocations":[{"size":4096,"contents":"HASH","pointers":[],"passed":[{"module":"HASH","kernel":"scale","arg":0}]}],
+//!  "allocations":[{"size":4096,"contents":"HASH","pointers":[],"passed":[{"module":"HASH","kernel":"scale","arg":0}],"launched":1}],
 //!  "globals":[{"name":"table","allocation":1}]}
 //! {"record":"invalid","function":"cuLaunchKernel","error":"CUDA_ERROR_INVALID_VALUE","kernel":"saxpy","reason":"the grid is 0 in x"}
 //! {"record":"missing","function":"cuTexRefCreate"}
@@ -49,8 +50,13 @@
 //!     sorted; absent where there are none, or no contents. Whether these kernels store there is for the reader to decide: the contents are
 //!     those that the host gave. `arg` is the parameter; `{"global":"table"}` stands in its place for a variable of the
 //!     module, and `"arg":null` for a launch whose arguments are not known. What another allocation had passed goes with its bytes when it is
-//!     copied within the device. Only pointers that the host copied in are followed, not those that kernels make.
+//!     copied within the device. Only pointers that the host copied in are followed, not those that kernels make:
+//!   - `launched`: a number of kernels, the first of those that launches of this file name with their modules, each counted once. They were launched
+//!     before, and at least one launch was made since the host overwrote all of this allocation; absent where there was none, or no contents.
+//!     Whether one of them stores through pointers that no argument is, such as those that it finds in memory, is for the reader to decide.
 //!   - `globals`: variables of the module that the host has asked for the address of, absent where there are none.
+//!   - `host`: `true` for memory that the host uses without calls, so that it might change while a kernel runs; absent for other memory, or where
+//!     there are no contents.
 //! - `contents/HASH.hex`: two hexadecimal digits a byte, `..` for a byte that nobody copied in or set, 32 bytes a line; pointers
 //!   are zeros. Memory that the host uses without calls (managed, pinned, registered) is known as it is at the launch.
 //! - `invalid`: a call that the driver refuses. `after_read` and `after_sharing` are as those of launches. `kernel` is there if the call is about one.
@@ -117,6 +123,11 @@ impl Record {
     /// Returns whether anything is recorded.
     pub(crate) fn is_on(&self) -> bool {
         self.folder.is_some()
+    }
+
+    /// Returns the number of the device's architecture, such as 90.
+    pub(crate) fn device(&self) -> u32 {
+        self.device.number()
     }
 
     /// Opens the file of this process, which says that it uses the driver even if it launches nothing.
@@ -257,7 +268,9 @@ impl Record {
         fs::create_dir_all(&launches)?;
         let start = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
         let path = launches.join(format!("{pid}-{start}.jsonl"));
-        self.file = Some(OpenOptions::new().append(true).create_new(true).open(path)?);
+        let file = OpenOptions::new().append(true).create_new(true).open(path)?;
+        // A copy has a number behind those of the standard streams: in a program that has closed these, what it prints would be recorded.
+        self.file = Some(file.try_clone()?);
         self.pid = pid;
         let first = self.process(pid);
         self.append(&first, &first)
@@ -267,7 +280,7 @@ impl Record {
         let lossy = |argument: OsString| argument.to_string_lossy().into_owned();
         Json::object(|json| {
             json.text("record", "process");
-            json.number("version", 2_u32);
+            json.number("version", 3_u32);
             json.texts("command", env::args_os().map(lossy));
             json.number("pid", pid);
             json.text("device", &self.device.target());

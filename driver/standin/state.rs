@@ -1,7 +1,7 @@
 //! All that the stand-in knows, behind one lock.
 
 use std::cell::UnsafeCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::c_int;
 use std::process;
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
@@ -43,6 +43,8 @@ pub(crate) struct State {
     pub(crate) pools: Pools,
     /// Modules and kernels.
     pub(crate) modules: Modules,
+    /// The kernels that were launched, by the names of their modules.
+    pub(crate) launched: BTreeSet<(String, String)>,
     /// What compiled programs have registered.
     pub(crate) registry: Registry,
     /// Texts that are being linked, by handle. Each ends with a NUL, and lives until its link is destroyed.
@@ -68,6 +70,7 @@ impl State {
             graphs: Graphs::default(),
             pools: Pools::default(),
             modules: Modules::default(),
+            launched: BTreeSet::new(),
             registry: Registry::default(),
             links: BTreeMap::new(),
             library: Handles::default(),

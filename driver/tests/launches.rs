@@ -17,7 +17,7 @@ fn launches_are_recorded_once_by_content() {
         &[("a", one), ("b", two)],
         &[
             r#"{"record":"launch","kernel":"add","module":"$module","grid":[1,1,1],"block":[128,1,1],"shared":0,"cooperative":false,"args":[{"bytes":"0000000000000000","pointers":[{"at":0,"allocation":0,"offset":0}]},{"bytes":"0000000000000000","pointers":[{"at":0,"allocation":1,"offset":0}]},{"bytes":"0000000000000000","pointers":[{"at":0,"allocation":2,"offset":0}]},{"bytes":"04000000","pointers":[]}],"allocations":[{"size":16,"contents":"$a"},{"size":16,"contents":"$b"},{"size":16}]}"#,
-            r#"{"record":"launch","kernel":"add","module":"$module","grid":[1,1,1],"block":[128,1,1],"shared":0,"cooperative":false,"args":[{"bytes":"0000000000000000","pointers":[{"at":0,"allocation":0,"offset":0}]},{"bytes":"0000000000000000","pointers":[{"at":0,"allocation":1,"offset":0}]},{"bytes":"0000000000000000","pointers":[{"at":0,"allocation":2,"offset":0}]},{"bytes":"04000000","pointers":[]}],"allocations":[{"size":16,"contents":"$a","passed":[{"module":"$module","kernel":"add","arg":0}]},{"size":16,"contents":"$b","passed":[{"module":"$module","kernel":"add","arg":1}]},{"size":16}]}"#,
+            r#"{"record":"launch","kernel":"add","module":"$module","grid":[1,1,1],"block":[128,1,1],"shared":0,"cooperative":false,"args":[{"bytes":"0000000000000000","pointers":[{"at":0,"allocation":0,"offset":0}]},{"bytes":"0000000000000000","pointers":[{"at":0,"allocation":1,"offset":0}]},{"bytes":"0000000000000000","pointers":[{"at":0,"allocation":2,"offset":0}]},{"bytes":"04000000","pointers":[]}],"allocations":[{"size":16,"contents":"$a","passed":[{"module":"$module","kernel":"add","arg":0}],"launched":1},{"size":16,"contents":"$b","passed":[{"module":"$module","kernel":"add","arg":1}],"launched":1},{"size":16}]}"#,
         ],
     );
 }
@@ -149,7 +149,7 @@ fn contents_are_what_the_host_gave_and_know_what_launches_reached() {
         &[
             r#"{"record":"launch","kernel":"two","module":"$module","grid":[1,1,1],"block":[32,1,1],"shared":0,"cooperative":false,"args":[{"bytes":"0000000000000000","pointers":[{"at":0,"allocation":0,"offset":0}]},{"bytes":"0000000000000000","pointers":[{"at":0,"allocation":1,"offset":0}]}],"allocations":[{"size":40,"contents":"$copy"},{"size":16,"contents":"$list","pointers":[{"at":0,"allocation":2,"offset":4}]},{"size":8,"contents":"$b"}]}"#,
             // `large` is larger than the bound, so neither its contents nor what it passed are there.
-            r#"{"record":"launch","kernel":"two","module":"$module","grid":[2,1,1],"block":[32,1,1],"shared":0,"cooperative":false,"args":[{"bytes":"0000000000000000","pointers":[{"at":0,"allocation":0,"offset":0}]},{"bytes":"0000000000000000","pointers":[{"at":0,"allocation":1,"offset":0}]}],"allocations":[{"size":40,"contents":"$a","passed":[{"module":"$module","kernel":"two","arg":1}]},{"size":65537}]}"#,
+            r#"{"record":"launch","kernel":"two","module":"$module","grid":[2,1,1],"block":[32,1,1],"shared":0,"cooperative":false,"args":[{"bytes":"0000000000000000","pointers":[{"at":0,"allocation":0,"offset":0}]},{"bytes":"0000000000000000","pointers":[{"at":0,"allocation":1,"offset":0}]}],"allocations":[{"size":40,"contents":"$a","passed":[{"module":"$module","kernel":"two","arg":1}],"launched":1},{"size":65537}]}"#,
             r#"{"record":"launch","kernel":"two","module":"$module","grid":[3,1,1],"block":[32,1,1],"shared":0,"cooperative":false,"args":[{"bytes":"0000000000000000","pointers":[{"at":0,"allocation":0,"offset":0}]},{"bytes":"0000000000000000","pointers":[{"at":0,"allocation":0,"offset":0}]}],"allocations":[{"size":40,"contents":"$whole"}]}"#,
         ],
     );
@@ -178,7 +178,7 @@ fn variables_of_the_module_are_recorded_once_the_host_has_their_address() {
             r#"{"record":"launch","kernel":"none","module":"$module","grid":[1,1,1],"block":[32,1,1],"shared":0,"cooperative":false,"args":[],"allocations":[]}"#,
             r#"{"record":"invalid","function":"cuModuleGetGlobal_v2","error":"CUDA_ERROR_NOT_FOUND","reason":"the module has no variable chair"}"#,
             r#"{"record":"launch","kernel":"none","module":"$module","grid":[1,1,1],"block":[32,1,1],"shared":0,"cooperative":false,"args":[],"allocations":[{"size":8,"contents":"$table"}],"globals":[{"name":"table","allocation":0}]}"#,
-            r#"{"record":"launch","kernel":"none","module":"$module","grid":[1,1,1],"block":[32,1,1],"shared":0,"cooperative":false,"args":[],"allocations":[{"size":8,"contents":"$table","passed":[{"module":"$module","kernel":"none","global":"table"}]}],"globals":[{"name":"table","allocation":0}]}"#,
+            r#"{"record":"launch","kernel":"none","module":"$module","grid":[1,1,1],"block":[32,1,1],"shared":0,"cooperative":false,"args":[],"allocations":[{"size":8,"contents":"$table","passed":[{"module":"$module","kernel":"none","global":"table"}],"launched":1}],"globals":[{"name":"table","allocation":0}]}"#,
         ],
     );
 }
@@ -235,13 +235,15 @@ fn memory_of_the_host_is_recorded_as_it_is_at_the_launch() {
         lines.iter().filter(|line| line.contains(r#""record":"launch""#)).collect();
     let name = |text: &str| name_of(text.as_bytes());
     let two = format!(
-        r#""allocations":[{{"size":4,"contents":"{}"}},{{"size":2,"contents":"{}"}}]"#,
+        r#""allocations":[{{"size":4,"contents":"{}","host":true}},{{"size":2,"contents":"{}","host":true}}]"#,
         name("01020304\n"),
         name("eeee\n")
     );
     assert!(launches[0].contains(&two), "{}", launches[0]);
-    let registered =
-        format!(r#""allocations":[{{"size":16,"behind":24,"contents":"{}"}}]"#, name(&own));
+    let registered = format!(
+        r#""allocations":[{{"size":16,"behind":24,"contents":"{}","host":true}}]"#,
+        name(&own)
+    );
     assert!(launches[2].contains(&registered), "{}", launches[2]);
     // The host might have read what a kernel stored: a later mistake of its might come from there.
     let last = lines.last().unwrap();

@@ -108,6 +108,13 @@ fn products_by_descriptors_are_unknown_where_they_are_written() {
 }
 
 #[test]
+fn workspaces_are_unknown_behind_calls() {
+    let recorded = record("workspaces");
+    let known = "07".repeat(8);
+    assert_eq!(contents(&recorded), [known.clone(), format!("07070707{}", "..".repeat(4)), known]);
+}
+
+#[test]
 fn random_numbers_are_unknown() {
     let recorded = record("numbers");
     assert_eq!(

@@ -118,6 +118,13 @@ fn a_full_disk_does_not_stop_the_program() {
 }
 
 #[test]
+fn what_a_program_without_standard_streams_prints_is_not_recorded() {
+    let lines = record("closed").lines();
+    let is_launch = |line: &&String| line.starts_with(r#"{"record":"launch","kernel":"none""#);
+    assert_eq!(lines.iter().filter(is_launch).count(), 2, "{lines:#?}");
+}
+
+#[test]
 fn nothing_is_recorded_where_nobody_asks_for_it() {
     let recorded = run("vector_add", |command| {
         command.env_remove("WEFT_RECORD");

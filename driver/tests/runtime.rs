@@ -90,7 +90,7 @@ fn variables_are_found_by_those_of_the_host() {
     record("symbols").assert_lines(
         &[("table", table), ("count", "06000000\n")],
         &[
-            r#"{"record":"launch","kernel":"none","module":"$module","grid":[1,1,1],"block":[32,1,1],"shared":0,"cooperative":false,"args":[],"allocations":[{"size":4,"contents":"$count"},{"size":16,"contents":"$table"}],"globals":[{"name":"count","allocation":0},{"name":"table","allocation":1}]}"#,
+            r#"{"record":"launch","kernel":"none","module":"$module","grid":[1,1,1],"block":[32,1,1],"shared":0,"cooperative":false,"args":[],"allocations":[{"size":4,"contents":"$count","host":true},{"size":16,"contents":"$table"}],"globals":[{"name":"count","allocation":0},{"name":"table","allocation":1}]}"#,
         ],
     );
 }

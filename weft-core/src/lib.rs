@@ -57,6 +57,6 @@ mod symbolic;
 pub use chart::{ChartError, ChartedKernel};
 pub use check::{
     BlockSource, CheckError, KnownBlock, RequirementMisfit, applied, check, check_placed,
-    check_with, known_block, link, prove_every_input, written_parameters,
+    check_with, known_block, link, prove_every_input, watches_memory, written_parameters,
 };
 pub use symbolic::SmtSolver;

@@ -36,8 +36,8 @@ const CHAPTERS: [(&str, &str); 19] = [
 ];
 
 const NOTATION: &str = "Forms are written as in the manual: {.a|.b} is one of these or nothing, (.a|.b) one of these. An \
-     instruction that is written without choices stands for all that start with its words. `ldmatrix` and `stmatrix` of \
-     forms that are not listed are not modelled.";
+     instruction that is written without choices stands for all that start with its words. `cp.async`, `ldmatrix` \
+     and `stmatrix` of forms that are not listed are not modelled.";
 
 const UNSPECIFIED: &str = "Where the manual leaves a result open, it is open here too: the bits of a NaN, unless they are \
      said to be canonical; quotients by zero; a sum or product without a rounding modifier, which the assembler may \

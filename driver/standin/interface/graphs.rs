@@ -3,6 +3,7 @@
 use crate::call::Call;
 use crate::foreign::{Host, Out};
 use crate::graphs::UPDATED;
+use crate::interface::callbacks;
 use crate::order;
 use crate::status::{Answer, Status};
 use crate::work::Work;
@@ -137,7 +138,7 @@ pub(crate) fn launch(call: &Call, executable: u64, stream: u64) -> Answer {
         match work {
             Work::Call { function, data } if state.graphs.capture_of(stream).is_none() => {
                 drop(state);
-                function.call(data)?;
+                callbacks::run(call, move || function.call(data))?;
             }
             work => order::submit(&mut state, stream, work)?,
         }

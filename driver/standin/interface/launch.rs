@@ -2,6 +2,7 @@
 
 use crate::call::Call;
 use crate::foreign::{Host, HostFunction, In, Plain};
+use crate::interface::callbacks;
 use crate::limits::{self, Configuration};
 use crate::modules::Kernel;
 use crate::state::State;
@@ -178,5 +179,5 @@ pub(crate) fn host_function(
     state.streams.stream(stream)?;
     let is_kept = state.graphs.keep(stream, Work::Call { function, data }).is_none();
     drop(state);
-    if is_kept { Ok(()) } else { function.call(data) }
+    if is_kept { Ok(()) } else { callbacks::run(call, move || function.call(data)) }
 }

@@ -37,10 +37,13 @@ fn unknown() -> Refusal {
 
 fn add_bytes(call: &Call, link: u64, kind: u32, bytes: &[u8]) -> Answer {
     let mut state = call.current()?;
+    let device = state.device.number();
     let own = state.links.get_mut(&link).ok_or_else(unknown)?;
     let text = match kind {
         PTX => bytes.to_vec(),
-        FATBIN => fatbin::ptx(bytes).map_err(|reason| refuse(Status::NotSupported, reason))?,
+        FATBIN => {
+            fatbin::ptx(bytes, device).map_err(|reason| refuse(Status::NotSupported, reason))?
+        }
         _ => {
             return Err(refuse(Status::NotSupported, "links machine code"));
         }

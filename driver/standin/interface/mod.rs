@@ -3,6 +3,7 @@
 mod addresses;
 pub(crate) mod allocations;
 mod arrays;
+mod callbacks;
 pub(crate) mod contexts;
 pub(crate) mod copies;
 pub(crate) mod devices;

@@ -3,6 +3,7 @@
 use crate::call::Call;
 use crate::contexts;
 use crate::foreign::{Host, Out, StreamCallback};
+use crate::interface::callbacks;
 use crate::order;
 use crate::status::{Answer, Status, refuse};
 use crate::streams::Stream;
@@ -110,7 +111,7 @@ pub(crate) fn callback(
     if flags != 0 {
         return Err(refuse(Status::InvalidValue, "the flags are not 0"));
     }
-    callback.call(stream, data)
+    callbacks::run(call, move || callback.call(stream, data))
 }
 
 pub(crate) fn attach(call: &Call, stream: u64, address: u64, _size: usize, _flags: u32) -> Answer {

@@ -23,7 +23,10 @@ library! { codes::blas;
         let mut state = call.ready()?;
         state.library.blas(handle)?;
         state.streams.stream(stream)?;
-        state.library.blas(handle)?.stream = stream;
+        let own = state.library.blas(handle)?;
+        own.stream = stream;
+        // That of the library itself is used from here on.
+        own.workspace = (0, 0);
         Ok(())
     };
     "cublasGetStream_v2" narrow (handle: u64, stream: Out<u64>) => |call| {
@@ -39,9 +42,9 @@ library! { codes::blas;
     "cublasGetPointerMode_v2" narrow (handle: u64, mode: Out<i32>) => |call| {
         mode.give(i32::from(call.ready()?.library.blas(handle)?.on_device))
     };
-    // The workspace is written by calls, and read by nobody else.
-    "cublasSetWorkspace_v2" narrow (handle: u64, _workspace: u64, _bytes: usize) => |call| {
-        call.ready()?.library.blas(handle).map(|_| ())
+    "cublasSetWorkspace_v2" narrow (handle: u64, workspace: u64, bytes: usize) => |call| {
+        call.ready()?.library.blas(handle)?.workspace = (workspace, bytes as u64);
+        Ok(())
     };
     "cublasLoggerConfigure" narrow (_on: Int, _out: Int, _error: Int, _file: Host) => |_call| Ok(());
     "cublasSetLoggerCallback" narrow (_callback: Host) => |_call| Ok(());

@@ -47,8 +47,8 @@ library! { codes::blas;
     };
     "cublasLtDestroy" narrow (handle: u64) => |call| call.ready()?.library.forget(handle, Subject::Library);
     "cublasLtGetProperty" narrow (property: i32, value: Out<i32>) => |_call| value.give(part(LIBRARY_VERSION, property)?);
-    "cublasLtMatmul" narrow (handle: u64, operation: u64, _alpha: u64, _a: u64, a: u64, _b: u64, b: u64, _beta: u64, _c: u64, c: u64, to: u64, d: u64, _algorithm: u64, _workspace: u64, _bytes: usize, stream: u64) => |call| {
-        multiply(call, (handle, operation, [a, b, c, d]), to, stream)
+    "cublasLtMatmul" narrow (handle: u64, operation: u64, _alpha: u64, _a: u64, a: u64, _b: u64, b: u64, _beta: u64, _c: u64, c: u64, to: u64, d: u64, _algorithm: u64, workspace: u64, bytes: usize, stream: u64) => |call| {
+        multiply(call, (handle, operation, [a, b, c, d]), to, (workspace, bytes as u64), stream)
     };
     "cublasLtMatrixTransform" narrow (handle: u64, transform: u64, _alpha: u64, _a: u64, a: u64, _beta: u64, _b: u64, b: u64, to: u64, c: u64, stream: u64) => |call| {
         change(call, (handle, transform), [a, b, c], to, stream)
@@ -160,11 +160,18 @@ fn matrix(memory: &Memory, own: Layout, to: u64) -> Result<Vec<Runs>, Refusal> {
     }
 }
 
-fn multiply(call: &Call, operands: Operands, to: u64, stream: u64) -> Answer {
+fn multiply(
+    call: &Call,
+    operands: Operands,
+    to: u64,
+    workspace: (u64, u64),
+    stream: u64,
+) -> Answer {
     let mut state = call.ready()?;
     let layout = check(&mut state.library, operands)?;
     let own = state.library.descriptor(operands.1, Subject::Product)?.clone();
     let mut all = matrix(&state.memory, layout, to)?;
+    all.extend(own::scratch(&state.memory, workspace));
     // What an epilogue writes beside the result: gradients of a bias, and the input of an activation for its gradient.
     let epilogue = number(&own, EPILOGUE);
     let is_gradient = epilogue & (8 | 64) != 0;

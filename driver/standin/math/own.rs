@@ -6,6 +6,7 @@ use crate::foreign::Host;
 use crate::handles::BlasHandle;
 use crate::math::checks::{self, Product};
 use crate::math::elements::Element;
+use crate::memory::Memory;
 use crate::order;
 use crate::results::{Results, Runs};
 use crate::status::{Answer, Refusal};
@@ -19,6 +20,12 @@ pub(super) struct Own<'c> {
     handle: BlasHandle,
     /// The type in its name.
     pub(super) element: Element,
+}
+
+/// Returns a run of memory that a call might use for what it likes: none if it is not live.
+pub(super) fn scratch(memory: &Memory, (start, bytes): (u64, u64)) -> Option<Runs> {
+    let (base, own) = memory.inside(start)?;
+    Some(Runs::one(start, bytes.min(base + own.size - start)))
 }
 
 /// Gives results to the stream that they are computed in.
@@ -47,7 +54,16 @@ impl<'c> Own<'c> {
 
     /// Notes results.
     pub(super) fn results(self, results: Results) -> Answer {
+        let results = self.with_workspace(results)?;
         submit(self.call, self.handle.stream, results)
+    }
+
+    /// Returns results with the workspace of the handle, as far as it is live memory.
+    fn with_workspace(self, results: Results) -> Result<Results, Refusal> {
+        let Results::Runs(mut all) = results else { return Ok(results) };
+        let state = self.call.ready()?;
+        all.extend(scratch(&state.memory, self.handle.workspace));
+        Ok(Results::Runs(all))
     }
 
     /// Notes that a vector is written.

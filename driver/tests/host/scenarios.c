@@ -424,6 +424,7 @@ static void order(void) {
 #include "queries.h"
 #include "products.h"
 #include "memories.h"
+#include "places.h"
 
 static const struct {
     const char *name;
@@ -437,6 +438,8 @@ static const struct {
     {"fat_binary", fat_binary}, {"full_disk", full_disk}, {"ending", ending},
     {"blas", blas}, {"batches", batches}, {"light", light}, {"numbers", numbers}, {"names", names},
     {"tensors", tensors}, {"regions", regions}, {"arrays", arrays},
+    {"hidden", hidden}, {"registered_later", registered_later}, {"round_trip", round_trip},
+    {"workspaces", workspaces}, {"closed", closed}, {"waiting", waiting},
 };
 
 int main(int count, char **arguments) {

@@ -182,7 +182,7 @@ impl Recorded {
         let first: serde_json::Value =
             serde_json::from_str(&lines.remove(0)).expect("a line is JSON");
         assert_eq!(first["record"], "process");
-        assert_eq!(first["version"], 2);
+        assert_eq!(first["version"], 3);
         assert!(
             first["command"][0].as_str().is_some_and(|path| path.ends_with(self.program.name())),
             "{first}"

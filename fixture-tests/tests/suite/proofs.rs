@@ -11,13 +11,14 @@ use weft_fixture_tests::files;
 use weft_fixture_tests::language::Fixture;
 
 /// The findings that contradict a proof.
-const EXCLUDED: [Code; 8] = [
+const EXCLUDED: [Code; 9] = [
     Code::Deadlock,
     Code::BarrierRecycling,
     Code::BarrierCount,
     Code::BarrierDivergence,
     Code::SharedRace,
     Code::GlobalRace,
+    Code::AsyncRace,
     Code::UnorderedStrong,
     Code::WarpMask,
 ];

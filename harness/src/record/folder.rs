@@ -6,8 +6,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
+use super::earlier::{self, EarlierLists, ProcessKernels};
 use super::launch::GivenBytes;
-use super::line::{self, RecordLaunchLine, RecordLine, RefusedCall, VERSION};
+use super::line::{self, RecordLaunchLine, RecordLine, RefusedCall, STATES_LAUNCHED, VERSION};
 use super::lost::{self, LostLaunch};
 use super::recorded::RecordedLaunch;
 use super::writers::Writers;
@@ -29,6 +30,8 @@ pub struct Record {
     pub(super) folder: PathBuf,
     /// What the host put into memory, by name; `None`: a byte that it never gave.
     pub(super) contents: BTreeMap<String, GivenBytes>,
+    /// The kernels that were launched before others.
+    pub(super) earlier: EarlierLists,
     /// What is known of the kernels of earlier launches; shared, since it takes long to find out.
     pub(super) writers: Arc<Mutex<Writers>>,
     /// The number of processes that used the driver.
@@ -129,6 +132,8 @@ impl Record {
     fn add(&mut self, path: &Path) -> Result<(), RecordError> {
         let text = text(path)?;
         let place = |at: usize| format!("{}:{}", path.display(), at + 1);
+        let (mut version, mut kernels) = (VERSION, ProcessKernels::default());
+        let mut launches = Vec::new();
         for (at, line) in text.split_inclusive('\n').enumerate() {
             // A process that ends while it writes, on a full disk for example, leaves a part of a line.
             let Some(line) = line.strip_suffix('\n') else { break };
@@ -139,6 +144,7 @@ impl Record {
                 Err(error) => {
                     let lost = LostLaunch::of_line(line, &place(at), &error);
                     self.unread.insert(lost.ok_or_else(|| malformed(error.to_string()))?);
+                    kernels.add(earlier::unknown(&place(at)), &mut self.earlier);
                     continue;
                 }
             };
@@ -146,36 +152,62 @@ impl Record {
                 RecordLine::Process { version } if !(1..=VERSION).contains(&version) => {
                     return Err(RecordError::Version { path: path.to_owned(), version });
                 }
-                RecordLine::Process { .. } => self.processes += 1,
+                RecordLine::Process { version: own } => {
+                    version = own;
+                    self.processes += 1;
+                }
                 RecordLine::Module { hash: Some(name), .. } if !is_name(&name) => {
                     return Err(malformed("modules are named by 32 hexadecimal digits".to_owned()));
                 }
                 RecordLine::Module { hash: Some(name), .. } => drop(self.modules.insert(name)),
                 RecordLine::Module { reason, .. } => self.unkept.extend(reason),
-                RecordLine::Launch(line) => self.add_launch(line, &place(at)),
+                RecordLine::Launch(line) => {
+                    launches.extend(self.launch(line, &place(at), &mut kernels));
+                }
                 RecordLine::Invalid(call) => drop(self.refused.insert(call)),
                 RecordLine::Missing { function } => drop(self.missing.insert(function)),
                 RecordLine::Other => {}
             }
         }
+        for (is_doubted, mut launch) in launches {
+            if version < STATES_LAUNCHED {
+                launch.follow(kernels.all());
+            }
+            let all = if is_doubted { &mut self.doubted } else { &mut self.launches };
+            all.push(launch);
+        }
         Ok(())
     }
 
-    /// Adds the launch of a line, which stands at `place`. One that cannot be read is noted: the others are still good.
-    fn add_launch(&mut self, line: RecordLaunchLine, place: &str) {
+    /// Returns the launch of a line, which stands at `place`, and whether it is doubted. One that cannot be read is noted: the others are
+    /// still good. `kernels`: those that were launched before, to which its own comes.
+    fn launch(
+        &mut self,
+        line: RecordLaunchLine,
+        place: &str,
+        kernels: &mut ProcessKernels,
+    ) -> Option<(bool, RecordedLaunch)> {
         let (kernel, is_doubted) = (line.kernel.clone(), line.after_read || line.after_sharing);
         if let (None, Some(reason)) = (&line.module, &line.reason) {
             self.opaque.insert(kernel.clone(), reason.clone());
         }
-        let launch = RecordedLaunch::of(line, &mut |name| self.given(name));
+        let module = line.module.clone();
+        let launch = RecordedLaunch::of(line, kernels, &mut |name| self.given(name));
+        match module {
+            Some(module) if is_name(&module) => {
+                kernels.add((module, kernel.clone()), &mut self.earlier);
+            }
+            Some(_) => kernels.add(earlier::unknown(place), &mut self.earlier),
+            None => {}
+        }
         match launch
             .map_err(|error| lost::message(&error))
             .and_then(|own| own.map_err(str::to_owned))
         {
-            Ok(launch) if is_doubted => self.doubted.push(launch),
-            Ok(launch) => self.launches.push(launch),
+            Ok(launch) => Some((is_doubted, launch)),
             Err(said) => {
                 self.unread.insert(LostLaunch::unread(Some(kernel), place, &said));
+                None
             }
         }
     }

@@ -1,12 +1,15 @@
 //! A recorded launch as one that is checked.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use weft_core::flow::Param;
 use weft_core::launch::allocation::{MAX_BUFFER, MOST_GIVEN, POINTER};
 use weft_core::launch::{Allocation, Arg, Dim3, Fields, Launch, Within};
 
 use super::recorded::{RecordedAllocation, RecordedArg, RecordedLaunch, RecordedPointer};
+
+/// The most allocations that a launch is checked with, those nearest to its arguments: the checker has addresses for more, but not for any number.
+const MOST_REACHED: usize = 2048;
 
 /// The bytes that an allocation begins with; `None`: one that the host never gave.
 pub(super) type GivenBytes = Vec<Option<u8>>;
@@ -69,28 +72,33 @@ impl RecordedLaunch {
     /// Returns the allocations into which arguments point, and those into which pointers in known contents lead from there.
     fn reached(&self, contents: &BTreeMap<String, GivenBytes>) -> BTreeMap<String, Allocation> {
         let of_args = self.args.iter().flatten().flat_map(|arg| &arg.pointers);
-        let mut open: Vec<usize> = of_args.map(|pointer| pointer.allocation).collect();
-        let mut reached = BTreeSet::new();
-        while let Some(at) = open.pop() {
-            let own = &self.allocations[at];
-            if !own.is_variable && reached.insert(at) {
-                open.extend(own.pointers.iter().map(|pointer| pointer.allocation));
+        let is_buffer = |at: &usize| !self.allocations[*at].is_variable;
+        let mut reached: BTreeSet<usize> =
+            of_args.map(|pointer| pointer.allocation).filter(is_buffer).collect();
+        let mut open: VecDeque<usize> = reached.iter().copied().collect();
+        while let Some(at) = open.pop_front() {
+            let next = self.allocations[at].pointers.iter().map(|pointer| pointer.allocation);
+            for next in next.filter(is_buffer) {
+                if reached.len() < MOST_REACHED && reached.insert(next) {
+                    open.push_back(next);
+                }
             }
         }
         let given = |own: &RecordedAllocation| contents.get(own.contents.as_ref()?);
         let buffer = |at: usize| {
             let given = given(&self.allocations[at]).map_or(&[][..], Vec::as_slice);
-            (buffer_name(at), self.allocation(at, given))
+            (buffer_name(at), self.allocation(at, given, &reached))
         };
         let has_freed = self.args.iter().flatten().any(|arg| !arg.freed.is_empty());
         let none = Allocation { size: Some(0), ..Allocation::default() };
         let freed = has_freed.then(|| (FREED.to_owned(), none));
-        reached.into_iter().map(buffer).chain(freed).collect()
+        reached.iter().copied().map(buffer).chain(freed).collect()
     }
 
     /// Returns an allocation as far as it can be stated: more is open. `given`: the bytes that it begins with. Buffers are aligned, so that
-    /// one which begins behind a multiple of 256 is stated with the bytes in front of it, which are of the same page of the host.
-    fn allocation(&self, at: usize, given: &[Option<u8>]) -> Allocation {
+    /// one which begins behind a multiple of 256 is stated with the bytes in front of it, which are of the same page of the host. A pointer to
+    /// what is not among the `reached` allocations is open.
+    fn allocation(&self, at: usize, given: &[Option<u8>], reached: &BTreeSet<usize>) -> Allocation {
         let own = &self.allocations[at];
         let size = own.size.checked_add(own.behind).filter(|size| *size <= MAX_BUFFER);
         let most = usize::try_from(MOST_GIVEN).unwrap_or(usize::MAX);
@@ -103,7 +111,8 @@ impl RecordedLaunch {
             if place >= MOST_GIVEN {
                 continue;
             }
-            let within = self.within(pointer).filter(|_| place.is_multiple_of(POINTER));
+            let is_stated = place.is_multiple_of(POINTER) && reached.contains(&pointer.allocation);
+            let within = self.within(pointer).filter(|_| is_stated);
             if let Some(within) = within {
                 pointers.insert(place, within);
             } else {

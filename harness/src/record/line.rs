@@ -4,8 +4,11 @@ use std::fmt::{self, Display, Formatter};
 
 use serde::Deserialize;
 
-/// The version of the format that is written. Version 1 has no maps, no places of allocations, and no launches after a read.
-pub(super) const VERSION: u32 = 2;
+/// The version of the format that is written. Version 1 has no maps, no places of allocations, and no launches after a read; versions 1
+/// and 2 do not say which kernels were launched since an allocation was overwritten, nor which launches came after sharing.
+pub(super) const VERSION: u32 = 3;
+/// The first version that says which kernels were launched since then.
+pub(super) const STATES_LAUNCHED: u32 = 3;
 
 /// One line.
 #[derive(Debug, Deserialize)]
@@ -125,6 +128,12 @@ pub(super) struct AllocationLine {
     pub(super) pointers: Vec<PointerLine>,
     #[serde(default)]
     pub(super) passed: Vec<PassedLine>,
+    /// Whether the host might change it while a kernel runs.
+    #[serde(default)]
+    pub(super) host: bool,
+    /// So many kernels, the first of its process, were launched before, and at least one launch since the host overwrote all of it.
+    #[serde(default)]
+    pub(super) launched: Option<usize>,
 }
 
 /// How a kernel of an earlier launch could reach an allocation.
@@ -132,7 +141,7 @@ pub(super) struct AllocationLine {
 pub(super) struct PassedLine {
     pub(super) module: Option<String>,
     pub(super) kernel: String,
-    /// The position of a parameter; anything else, or nothing, if it was not by a parameter.
+    /// The position of a parameter; anything else, or nothing beside the name of a variable, if it was not by a parameter.
     #[serde(default)]
     pub(super) arg: serde_json::Value,
 }

@@ -5,6 +5,7 @@
 //! point into and how they overlap, and what the host had put there.
 
 mod choice;
+mod earlier;
 mod folder;
 mod hash;
 mod launch;
@@ -79,10 +80,11 @@ impl Record {
         let others: Vec<_> = others.into_iter().filter(fits).collect();
         let is_rebuilt = !others.is_empty();
         own.extend(others);
-        let settled = self.settled(&own);
+        let is_watching = weft_core::watches_memory(&program);
+        let settled = self.settled(&own, is_watching);
         let is_certain = |own: &&RecordedLaunch| self.doubted.binary_search(own).is_err();
         let certain: Vec<_> = own.iter().copied().filter(is_certain).collect();
-        let certain: BTreeSet<_> = self.settled(&certain).into_iter().collect();
+        let certain: BTreeSet<_> = self.settled(&certain, is_watching).into_iter().collect();
         let chosen = choice::chosen(&settled.iter().collect::<Vec<_>>(), most.number());
         let left_out = settled.len() - chosen.len();
         let launch = |own: &RecordedLaunch| {
@@ -110,12 +112,17 @@ impl Record {
             && sizes().is_some_and(|sizes| launch.sizes().is_none_or(|own| own == sizes))
     }
 
-    /// Returns those of some launches that differ in what decides anything, in an order that depends on nothing else.
-    fn settled(&self, launches: &[&RecordedLaunch]) -> Vec<RecordedLaunch> {
+    /// Returns those of some launches that differ in what decides anything, in an order that depends on nothing else. `is_watching`:
+    /// whether the kernel looks for what the host writes while it runs.
+    fn settled(&self, launches: &[&RecordedLaunch], is_watching: bool) -> Vec<RecordedLaunch> {
         let path = |name: &str| self.module_path(name);
         let mut writers = self.writers.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut is_given =
-            |own: &RecordedAllocation| !own.passed.iter().any(|by| writers.might_write(by, &path));
+        let mut is_given = |own: &RecordedAllocation| {
+            let is_changed = own.passed.iter().any(|by| writers.might_write(by, &path))
+                || own.launched.is_some_and(|list| writers.has_stray(&self.earlier, list, &path));
+            let might_change = is_watching && own.is_hosts;
+            !is_changed && !might_change
+        };
         let settled: BTreeSet<_> = launches.iter().map(|own| own.settled(&mut is_given)).collect();
         settled.into_iter().collect()
     }

@@ -2,6 +2,7 @@
 
 use weft_core::launch::allocation::{BUFFER_ALIGN, POINTER};
 
+use super::earlier::{EarlierKernels, ProcessKernels};
 use super::folder::{RecordError, is_name};
 use super::line::{
     self, AllocationLine, GlobalLine, MapLine, PassedLine, PointerLine, RecordArgLine,
@@ -100,6 +101,11 @@ pub(super) struct RecordedAllocation {
     pub(super) passed: Vec<PassedKernel>,
     /// Whether it is a variable of the module, which kernels also reach by its name.
     pub(super) is_variable: bool,
+    /// Whether the host might change it while a kernel runs.
+    pub(super) is_hosts: bool,
+    /// The kernels that were launched before, if at least one launch was made since the host overwrote all of it: some might find a
+    /// pointer to it elsewhere than in their arguments.
+    pub(super) launched: Option<EarlierKernels>,
 }
 
 /// A parameter of an earlier launch.
@@ -117,6 +123,7 @@ impl RecordedLaunch {
     /// in the inner result.
     pub(super) fn of(
         line: RecordLaunchLine,
+        kernels: &ProcessKernels,
         given: &mut dyn FnMut(&str) -> Result<usize, RecordError>,
     ) -> Result<Result<Self, &'static str>, RecordError> {
         if !line.names().all(is_name) {
@@ -127,12 +134,14 @@ impl RecordedLaunch {
                 return Ok(Err("contents have more bytes than their allocation"));
             }
         }
-        Ok(Self::joined(line))
+        Ok(Self::joined(line, kernels))
     }
 
-    fn joined(line: RecordLaunchLine) -> Result<Self, &'static str> {
+    fn joined(line: RecordLaunchLine, kernels: &ProcessKernels) -> Result<Self, &'static str> {
         let RecordLaunchLine { kernel, module, grid, block, cluster, shared, args, .. } = line;
-        let mut allocations: Vec<_> = line.allocations.into_iter().map(allocation).collect();
+        let allocations = line.allocations.into_iter().map(|own| allocation(own, kernels));
+        let allocations: Option<Vec<_>> = allocations.collect();
+        let mut allocations = allocations.ok_or("fewer kernels were launched before")?;
         let mut variables = Vec::new();
         for GlobalLine { name, allocation } in line.globals {
             let own = allocations.get_mut(allocation);
@@ -178,11 +187,21 @@ impl RecordedLaunch {
             .then_some("a pointer stands at no multiple of 8 within its allocation")
     }
 
+    /// Notes that the record does not say when these kernels were launched: each might have been before.
+    pub(super) fn follow(&mut self, kernels: EarlierKernels) {
+        self.allocations.iter_mut().for_each(|own| own.launched = Some(kernels));
+    }
+
     /// Returns the launch as far as it decides anything, so that two launches under which a kernel is checked alike are equal.
     /// `is_given`: whether an allocation still holds what the host put there.
     pub(super) fn settled(&self, is_given: &mut dyn FnMut(&RecordedAllocation) -> bool) -> Self {
         let settled = |own: &RecordedAllocation| {
-            let mut settled = RecordedAllocation { passed: Vec::new(), ..own.clone() };
+            let mut settled = RecordedAllocation {
+                passed: Vec::new(),
+                is_hosts: false,
+                launched: None,
+                ..own.clone()
+            };
             if !is_given(own) {
                 settled.contents = None;
                 settled.pointers.clear();
@@ -198,6 +217,7 @@ impl RecordedLaunch {
         // The text of the derived representation names every field. Those that version 1 of the record does not have are left out
         // where they say nothing, so that names stay as they were.
         let text = format!("{self:?}").replace(", maps: []", "").replace(", behind: 0", "");
+        let text = text.replace(", is_hosts: false", "").replace(", launched: None", "");
         blake3::hash(text.as_bytes()).to_hex()[..6].to_owned()
     }
 
@@ -220,19 +240,26 @@ impl RecordedLaunch {
     }
 }
 
-fn allocation(line: AllocationLine) -> RecordedAllocation {
+/// Returns an allocation; `None` if more kernels are said to have been launched before than there were.
+fn allocation(line: AllocationLine, kernels: &ProcessKernels) -> Option<RecordedAllocation> {
     let passing = |PassedLine { module, kernel, arg }: PassedLine| {
         let arg = arg.as_u64().and_then(|arg| usize::try_from(arg).ok());
         PassedKernel { module, kernel, arg }
     };
-    RecordedAllocation {
+    let launched = match line.launched {
+        Some(count) => Some(kernels.first(count)?),
+        None => None,
+    };
+    Some(RecordedAllocation {
         size: line.size,
         behind: line.behind,
         contents: line.contents,
         pointers: line.pointers.into_iter().map(pointer).collect(),
         passed: line.passed.into_iter().map(passing).collect(),
         is_variable: false,
-    }
+        is_hosts: line.host,
+        launched,
+    })
 }
 
 /// Returns an argument; `None` for a text that is not bytes, all known.

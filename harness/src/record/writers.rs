@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use weft_core::ptx::{self, Module};
 
+use super::earlier::{EarlierKernels, EarlierLists, KernelName};
 use super::recorded::PassedKernel;
 use crate::bounded;
 
@@ -16,7 +17,9 @@ const MOST: u64 = 128 << 20;
 pub(super) struct Writers {
     modules: BTreeMap<String, Option<Module>>,
     /// By module and kernel; `None`: it might write anything.
-    written: BTreeMap<(String, String), Option<WrittenParameters>>,
+    written: BTreeMap<KernelName, Option<WrittenParameters>>,
+    /// Whether a kernel of an earlier list might write anything, by the number of the list.
+    strays: Vec<bool>,
 }
 
 /// The parameters by which a kernel might write.
@@ -36,18 +39,39 @@ impl Writers {
         path: &dyn Fn(&str) -> PathBuf,
     ) -> bool {
         let (Some(name), Some(arg)) = (&by.module, by.arg) else { return true };
-        let key = (name.clone(), by.kernel.clone());
-        if !self.written.contains_key(&key) {
-            let written = self.module(name, path).and_then(|module| {
-                let kernel = module.kernel(&by.kernel)?;
+        let written = self.written(&(name.clone(), by.kernel.clone()), path);
+        // A parameter that the kernel does not have says that the record is about another kernel.
+        let might = |own: &WrittenParameters| arg >= own.count || own.positions.contains(&arg);
+        written.is_none_or(might)
+    }
+
+    /// Whether a kernel of a list might write through pointers that are none of its parameters. `path`: as above.
+    pub(super) fn has_stray(
+        &mut self,
+        lists: &EarlierLists,
+        list: EarlierKernels,
+        path: &dyn Fn(&str) -> PathBuf,
+    ) -> bool {
+        let mut strays = std::mem::take(&mut self.strays);
+        let has = lists.any(list, &mut strays, |kernel| self.written(kernel, path).is_none());
+        self.strays = strays;
+        has
+    }
+
+    fn written(
+        &mut self,
+        key: &KernelName,
+        path: &dyn Fn(&str) -> PathBuf,
+    ) -> Option<&WrittenParameters> {
+        if !self.written.contains_key(key) {
+            let written = self.module(&key.0, path).and_then(|module| {
+                let kernel = module.kernel(&key.1)?;
                 let positions = weft_core::written_parameters(module, kernel)?;
                 Some(WrittenParameters { count: kernel.params.len(), positions })
             });
             self.written.insert(key.clone(), written);
         }
-        // A parameter that the kernel does not have says that the record is about another kernel.
-        let might = |own: &WrittenParameters| arg >= own.count || own.positions.contains(&arg);
-        self.written[&key].as_ref().is_none_or(might)
+        self.written[key].as_ref()
     }
 
     fn module(&mut self, name: &str, path: &dyn Fn(&str) -> PathBuf) -> Option<&Module> {

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use super::log::{Entry, RunLog};
 use crate::emulate::{
-    Access, Arrival, BarrierExit, BarrierId, Events, Fault, Fence, Iteration, LaneMask, OpenAccess,
-    OrderQuery, PerWarp, Symbolics, WarpId,
+    Access, Arrival, BarrierExit, BarrierId, CopyCommand, Events, Fault, Fence, Iteration,
+    LaneMask, OpenAccess, OrderQuery, PerWarp, Symbolics, WarpId,
 };
 use crate::flow::{Pc, PlaceId, Program};
 use crate::order::{Epoch, Order};
@@ -175,6 +175,8 @@ impl Events for ChartRecorder<'_> {
     fn fault(&mut self, fault: Fault) {
         self.see((fault.pc, fault.warp, 1 << fault.lane), |_| Reach::Nothing);
     }
+
+    fn copies(&mut self, _: WarpId, _: LaneMask, _: CopyCommand, _: &Symbolics) {}
 
     fn fence(&mut self, _: Fence) {}
 

@@ -211,9 +211,11 @@ fn in_some_cases(
 ) -> Finding {
     let code = match finding.code {
         code if code.class() != Class::Defect => code,
-        Code::SharedRace | Code::GlobalRace | Code::BenignRace | Code::UnorderedStrong => {
-            Code::PossibleRace
-        }
+        Code::SharedRace
+        | Code::GlobalRace
+        | Code::AsyncRace
+        | Code::BenignRace
+        | Code::UnorderedStrong => Code::PossibleRace,
         _ => Code::DependsOnInput,
     };
     let mut notes = finding.notes;

@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use crate::emulate::{
-    Access, Arrival, BarrierExit, BarrierId, Events, Fault, FaultKind, Fence, Iteration, LaneMask,
-    OpenAccess, OrderQuery, PerWarp, Symbolics, WARP, WarpId,
+    Access, Arrival, BarrierExit, BarrierId, CopyCommand, Events, Fault, FaultKind, Fence,
+    Iteration, LaneMask, OpenAccess, OrderQuery, PerWarp, Symbolics, WARP, WarpId,
 };
 use crate::flow::{Pc, PlaceId};
 use crate::launch::Dim3;
 use crate::order::{Order, Recycling};
 use crate::ptx::Space;
-use crate::race::{Footprint, KnownRows, OpenAccesses, Shadow, Unwritten};
+use crate::race::{CopiesInFlight, Footprint, KnownRows, OpenAccesses, Shadow, Unwritten};
 
 /// The most faults that are recorded for a cta.
 pub(super) const MAX_FAULTS: usize = 1024;
@@ -25,6 +25,7 @@ pub(super) struct Detector {
     /// What the cta does to global memory; `None` if there are no other ctas.
     footprint: Option<Footprint>,
     known: KnownRows,
+    copies: CopiesInFlight,
     pub(super) open: OpenAccesses,
     /// Barriers that were reused too early, one for each pair of instructions.
     recycled: Vec<Recycling>,
@@ -94,6 +95,7 @@ impl Detector {
             global: Shadow::within(memory / SHADOW_PART),
             footprint: has_others.then(|| Footprint::within(memory / FOOTPRINT_PART)),
             known: KnownRows::default(),
+            copies: CopiesInFlight::default(),
             open,
             recycled: Vec::new(),
             known_recycled: BTreeSet::new(),
@@ -106,14 +108,15 @@ impl Detector {
 
     /// Ends the run of a cta; returns what was found, and the footprint that other ctas might race with.
     pub(super) fn close(self) -> (CtaResult, Option<Footprint>) {
-        let Self { shared, global, footprint, recycled, faults, exits, bypasses, .. } = self;
+        let Self { shared, global, footprint, recycled, faults, exits, bypasses, copies, .. } =
+            self;
         let found = CtaResult {
             recycled,
             faults,
             exits,
             bypasses,
             unwritten: shared.unwritten(),
-            is_full: shared.is_full() || global.is_full(),
+            is_full: shared.is_full() || global.is_full() || copies.is_full,
             shared: ranges(shared.racing().keys().copied()),
             global: ranges(global.racing().keys().copied()),
         };
@@ -136,13 +139,26 @@ impl Events for Detector {
         if self.open.knows_order() {
             return;
         }
-        if access.space == Space::Shared {
-            self.shared.access(access, &self.order);
-            return;
-        }
-        self.global.access(access, &self.order);
-        if let Some(footprint) = &mut self.footprint {
+        let Self { shared, global, copies, order, .. } = self;
+        let shadow = if access.space == Space::Shared { shared } else { global };
+        copies.meet(access, |met| shadow.race(met.page, met.bytes, met.conflict));
+        shadow.access(access, order);
+        if let Some(footprint) = &mut self.footprint
+            && access.space == Space::Global
+        {
             footprint.access(access, &mut self.known);
+        }
+        if access.kind.is_asynchronous() {
+            self.copies.issue(access);
+        }
+    }
+
+    fn copies(&mut self, warp: WarpId, lanes: LaneMask, command: CopyCommand, _: &Symbolics) {
+        for copy in self.copies.command(warp, lanes, command) {
+            let access = copy.access();
+            let is_shared = access.space == Space::Shared;
+            let shadow = if is_shared { &mut self.shared } else { &mut self.global };
+            shadow.access(&access, &self.order);
         }
     }
 

@@ -47,6 +47,7 @@ use crate::explain::{Names, doubts};
 use crate::finding::{Assumption, Check, Code, Coverage, Finding, Report, Role, Stats, Verdict};
 use crate::flow::{Pc, Placement, Program};
 use crate::launch::{Dim3, Dimensions, Launch};
+use crate::ptx::isa::Effect;
 use crate::ptx::{Function, Module, Span};
 use crate::slice::{self, Base, Dependences};
 use crate::symbolic::{SmtSolver, Unproved};
@@ -60,7 +61,7 @@ use linked::LinkedKernel;
 pub(crate) use replay::{Replay, ReplayedCta, ReplayedLaunch};
 pub use request::{BlockSource, CheckError, KnownBlock};
 pub use requirements::{RequirementMisfit, applied};
-pub use stores::written_parameters;
+pub use stores::{watches_memory, written_parameters};
 
 /// Checks `kernel` of `module` under `launch`. The report is deterministic.
 ///
@@ -312,8 +313,15 @@ fn unrun(kernel: String, program: &Program, launch: &Launch, grid: Dim3) -> Repo
     }
 }
 
+/// Returns the access and barrier instructions. The loads of an asynchronous copy, which always stores, are left out.
 fn observable(program: &Program) -> impl Iterator<Item = Pc> {
-    (0..program.code.len()).map(Pc::at).filter(|pc| slice::is_observable(program, *pc))
+    let is_of_copy = |pc: &Pc| {
+        let instr = &program.code[pc.index()];
+        let is_part = instr.decoded().is_some_and(|decoded| decoded.is_asynchronous);
+        is_part && instr.effect() == Effect::Load
+    };
+    let all = (0..program.code.len()).map(Pc::at);
+    all.filter(move |pc| slice::is_observable(program, *pc) && !is_of_copy(pc))
 }
 
 /// Returns the text of the access and barrier instructions that were reached in none of their copies.

@@ -14,7 +14,9 @@ use crate::explain::{doubts, races};
 use crate::finding::Finding;
 use crate::flow::Pc;
 use crate::order::Order;
-use crate::race::{Conflict, CtaHistory, Example, LaunchHistory, Pair, Pairs, Watched};
+use crate::race::{
+    Conflict, CopiesInFlight, CtaHistory, Example, LaunchHistory, Pair, Pairs, Watched,
+};
 use crate::slice::{self, Floats, Slice};
 
 /// The histories and the pairs can each take the memory of the check divided by this: this pass keeps no shadows.
@@ -165,6 +167,7 @@ fn record(
         let mut recorder = Recorder {
             order,
             history,
+            copies: CopiesInFlight::default(),
             between: &mut across,
             pairs: &mut pairs,
             only,

@@ -3,18 +3,19 @@
 use std::collections::BTreeSet;
 
 use crate::emulate::{
-    Access, Arrival, BarrierExit, BarrierId, Events, Fault, Fence, Iteration, LaneMask, OpenAccess,
-    OrderQuery, Symbolics, WarpId,
+    Access, Arrival, BarrierExit, BarrierId, CopyCommand, Events, Fault, Fence, Iteration,
+    LaneMask, OpenAccess, OrderQuery, Symbolics, WarpId,
 };
 use crate::flow::{Pc, PlaceId};
 use crate::order::Order;
 use crate::ptx::Space;
-use crate::race::{CtaHistory, LaunchHistory, Pairs};
+use crate::race::{CopiesInFlight, CtaHistory, LaunchHistory, Pairs};
 
 /// Watches the accesses of one cta.
 pub(super) struct Recorder<'a> {
     pub(super) order: Order,
     pub(super) history: CtaHistory,
+    pub(super) copies: CopiesInFlight,
     /// The accesses to bytes that race between ctas; shared by all ctas of the pass.
     pub(super) between: &'a mut LaunchHistory,
     pub(super) pairs: &'a mut Pairs,
@@ -34,9 +35,27 @@ impl Events for Recorder<'_> {
         if self.only.is_some_and(|only| !only.contains(&access.pc)) {
             return;
         }
-        self.history.access(access, self.cta, &self.order, symbolics, self.pairs);
+        let Self { copies, history, pairs, cta, .. } = self;
+        copies.meet(access, |met| history.meet(access.space, met, *cta, pairs));
+        history.access(access, *cta, &self.order, symbolics, pairs);
         if access.space == Space::Global {
             self.between.access(access, self.cta, symbolics, self.pairs);
+        }
+        if access.kind.is_asynchronous() {
+            self.copies.issue(access);
+        }
+    }
+
+    fn copies(
+        &mut self,
+        warp: WarpId,
+        lanes: LaneMask,
+        command: CopyCommand,
+        symbolics: &Symbolics,
+    ) {
+        for copy in self.copies.command(warp, lanes, command) {
+            let access = copy.access();
+            self.history.access(&access, self.cta, &self.order, symbolics, self.pairs);
         }
     }
 

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::linked;
-use crate::flow::Placement;
+use crate::flow::{Placement, Program};
+use crate::ptx::isa::{Effect, Modifier, Modifiers};
 use crate::ptx::{Function, Module};
 use crate::symbolic;
 
@@ -14,6 +15,20 @@ use crate::symbolic;
 pub fn written_parameters(module: &Module, kernel: &Function) -> Option<BTreeSet<usize>> {
     let program = linked::build(module, kernel, &[], &Placement::default()).ok()?;
     symbolic::written_parameters(&program)
+}
+
+/// Whether a kernel reads memory in a way that sees what others than its own device write while it runs: by volatile loads, or by strong ones
+/// for the whole system (PTX ISA, "Memory Consistency Model").
+pub fn watches_memory(program: &Program) -> bool {
+    let watches = |modifiers: Modifiers| {
+        modifiers.has(Modifier::Volatile)
+            || modifiers.has(Modifier::Mmio)
+            || modifiers.has(Modifier::Sys)
+    };
+    program.code.iter().any(|instr| {
+        instr.effect() == Effect::Load
+            && instr.decoded().is_some_and(|decoded| watches(decoded.modifiers))
+    })
 }
 
 #[cfg(test)]
@@ -62,7 +77,39 @@ mod tests {
         let call = "ld.param.u64 %rd1, [a];\n{\n.param .b64 q;\nst.param.b64 [q], %rd1;\n\
                     call.uni away, (q);\n}\n";
         assert_eq!(written(call), None);
-        let copied = "ld.param.u64 %rd1, [a];\nst.bulk.weak [%rd1], 8, 0;\n";
-        assert_eq!(written(copied), None);
+        for copied in [
+            "st.bulk.weak [%rd1], 8, 0;\n",
+            "cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r1], 16;\n",
+        ] {
+            assert_eq!(written(&format!("ld.param.u64 %rd1, [a];\n{copied}")), None, "{copied}");
+        }
+    }
+
+    #[test]
+    fn volatile_loads_and_those_for_the_whole_system_watch_memory() {
+        let watches = |load: &str| {
+            let text = format!(
+                ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 a) {{\n.reg .b64 %rd<2>;\n\
+                 .reg .b32 %r<2>;\nld.param.u64 %rd1, [a];\n{load} %r1, [%rd1];\nret;\n}}\n"
+            );
+            let module = ptx::parse(&text);
+            let kernel = module.kernel("k").expect("it stands in the text");
+            let program = linked::build(&module, kernel, &[], &Placement::default());
+            watches_memory(&program.expect("it can be linked"))
+        };
+        for load in ["ld.volatile.global.u32", "ld.relaxed.sys.global.u32", "ld.acquire.sys.u32"] {
+            assert!(watches(load), "{load}");
+        }
+        for load in ["ld.global.u32", "ld.relaxed.gpu.global.u32", "ld.global.nc.u32"] {
+            assert!(!watches(load), "{load}");
+        }
+    }
+
+    #[test]
+    fn copies_into_shared_memory_write_nothing_else() {
+        let copied = "ld.param.u64 %rd1, [a];\ncp.async.ca.shared.global [%r1], [%rd1], 16;\n\
+                      cp.async.commit_group;\ncp.async.wait_group 0;\ncp.async.wait_all;\n\
+                      mbarrier.init.shared.b64 [%r1], 1;\n";
+        assert_eq!(written(copied), Some(vec![]));
     }
 }

@@ -26,8 +26,9 @@ pub use facts::counters::{CounterIndex, Drawn};
 pub use facts::independent::CtaFacts;
 pub use facts::interference::Loaded;
 pub use machine::event::{
-    Access, AccessKind, Arrival, BarrierExit, DivergedThreads, Divergence, Doubt, DoubtKind, End,
-    Events, Fault, FaultKind, Fence, Iteration, OpenAccess, OrderQuery, Stuck,
+    Access, AccessKind, AccessManner, Arrival, BarrierExit, CopyCommand, DivergedThreads,
+    Divergence, Doubt, DoubtKind, End, Events, Fault, FaultKind, Fence, Iteration, OpenAccess,
+    OrderQuery, Stuck,
 };
 pub use machine::memory_order::{MemoryOrder, MemoryScope, Ordering};
 pub(crate) use machine::piece::kind as access_kind;

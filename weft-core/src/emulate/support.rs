@@ -101,6 +101,7 @@ fn support_of_row(row: &InstructionRow) -> Support {
         Effect::Load | Effect::Store | Effect::Atomic => Support::Access,
         Effect::Barrier
         | Effect::WarpBarrier
+        | Effect::CopyGroup
         | Effect::Branch
         | Effect::Call
         | Effect::Return
@@ -127,7 +128,7 @@ fn of(decoded: &Decoded) -> Support {
         Effect::Compute => ops::is_computed(decoded),
         // Without `.sync`, the lanes that take part are those that happen to be active.
         Effect::Exchange => exchange::is_computed(decoded) && decoded.modifiers.has(Modifier::Sync),
-        _ if decoded.matrix_rows().is_some() => return Support::Access,
+        _ if decoded.matrix_rows().is_some() || decoded.is_copy() => return Support::Access,
         _ => return support_of_row(decoded.row),
     };
     if is_computed { Support::Exact } else { Support::Open }

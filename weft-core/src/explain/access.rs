@@ -5,11 +5,11 @@ use crate::finding::Role;
 
 /// Returns the name of an access in a sentence, and its role in a finding.
 pub(super) const fn word(kind: AccessKind) -> (&'static str, Role) {
-    if kind.is_atomic {
-        ("atomic", Role::Atomic)
-    } else if kind.writes {
-        ("write", Role::Write)
-    } else {
-        ("read", Role::Read)
+    match (kind.is_atomic(), kind.is_asynchronous(), kind.writes) {
+        (true, ..) => ("atomic", Role::Atomic),
+        (_, true, true) => ("asynchronous write", Role::Write),
+        (_, true, false) => ("asynchronous read", Role::Read),
+        (_, _, true) => ("write", Role::Write),
+        _ => ("read", Role::Read),
     }
 }

@@ -45,10 +45,13 @@ pub(crate) fn finding(names: &Names<'_>, space: Space, pair: &Pair, may_order: b
     let (first, second) =
         if by_line(&first) <= by_line(&second) { (first, second) } else { (second, first) };
     let both_write = first.kind.writes && second.kind.writes;
+    let is_of_copy =
+        first.cta == second.cta && (first.kind.is_asynchronous() || second.kind.is_asynchronous());
     let (check, race) = match space {
         Space::Shared => (Check::Shared, Code::SharedRace),
         _ => (Check::Global, Code::GlobalRace),
     };
+    let race = if is_of_copy { Code::AsyncRace } else { race };
     let unmodelled = match first.condition.or(second.condition) {
         Some(Origin::Unsupported(pc)) => Some(pc),
         _ => None,
@@ -58,7 +61,7 @@ pub(crate) fn finding(names: &Names<'_>, space: Space, pair: &Pair, may_order: b
         Conflict::Possible => Code::PossibleRace,
         Conflict::Strong | Conflict::Race if may_order => Code::PossibleRace,
         Conflict::Strong => Code::UnorderedStrong,
-        Conflict::Race if both_write && pair.is_benign => Code::BenignRace,
+        Conflict::Race if both_write && pair.is_benign && !is_of_copy => Code::BenignRace,
         Conflict::Race => race,
     };
     let mut message = message(names, space, code, &first, &second);
@@ -87,13 +90,19 @@ fn message(
     second: &RacingAccess,
 ) -> String {
     let kinds = match (first.kind, second.kind) {
-        (a, b) if a.is_atomic != b.is_atomic => "atomic-plain",
-        (a, b) if a.is_atomic && b.is_atomic => "atomic-atomic",
+        (a, b) if a.is_atomic() != b.is_atomic() => "atomic-plain",
+        (a, b) if a.is_atomic() && b.is_atomic() => "atomic-atomic",
         (a, b) if a.writes && b.writes => "write-write",
         _ => "read-write",
     };
+    let thread = |side: &RacingAccess| (side.cta, side.warp, side.lane);
     let level = if first.cta != second.cta {
         "ctas"
+    } else if thread(first) == thread(second) {
+        match first.kind.is_asynchronous() && second.kind.is_asynchronous() {
+            true => "two copies of a thread",
+            false => "a thread and its own copy",
+        }
     } else if first.warp == second.warp {
         "lanes of a warp"
     } else {
@@ -155,6 +164,7 @@ fn help(names: &Names<'_>, code: Code, pair: &Pair, [first, second]: [&RacingAcc
             let settle = help.map_or_else(String::new, |help| format!("; {help}"));
             format!("whether both happen, and where, depends on {origin}{settle}")
         }
+        Code::AsyncRace => copy_remedy(first, second).into(),
         Code::BenignRace | Code::UnorderedStrong => {
             "if this is intended, allow it in weft.toml with a reason".into()
         }
@@ -162,12 +172,31 @@ fn help(names: &Names<'_>, code: Code, pair: &Pair, [first, second]: [&RacingAcc
     }
 }
 
+/// Returns how to order an asynchronous copy and another access of its cta.
+fn copy_remedy(first: &RacingAccess, second: &RacingAccess) -> &'static str {
+    let are_copies = first.kind.is_asynchronous() && second.kind.is_asynchronous();
+    match ((first.warp, first.lane) == (second.warp, second.lane), are_copies) {
+        (true, true) => {
+            "let the thread wait for the first copy before it issues the second (`cp.async.wait_group`, `cp.async.wait_all`), or \
+             copy to another place"
+        }
+        (true, false) => {
+            "let the thread wait for its copy between the two: `cp.async.wait_group` or `cp.async.wait_all`"
+        }
+        _ => {
+            "if the copy comes first, let its thread wait for it (`cp.async.wait_group`, `cp.async.wait_all`) and put a barrier \
+             behind the wait; if it comes second, put a barrier in front of it"
+        }
+    }
+}
+
 /// Returns how to order, or to keep apart, the accesses of all racing pairs: a barrier orders only threads of one cta.
 fn remedy(pair: &Pair, [first, second]: [&RacingAccess; 2]) -> String {
     let are_within = pair.within_warps > 0 || pair.between_warps > 0;
     let are_between = pair.between_ctas > 0;
-    let are_unlike =
-        first.kind.is_atomic && second.kind.is_atomic && first.kind.element != second.kind.element;
+    let are_unlike = first.kind.is_atomic()
+        && second.kind.is_atomic()
+        && first.kind.element != second.kind.element;
     let text = match (are_within, are_between, first.pc == second.pc) {
         (_, true, _) if are_unlike => {
             "atomics of different sizes do not protect each other: use one size"

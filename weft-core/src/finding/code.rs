@@ -100,6 +100,8 @@ codes! {
         "two threads access the same shared memory without order";
     GlobalRace "global-race" Defect
         "two threads access the same global memory without order";
+    AsyncRace "async-race" Defect
+        "an asynchronous copy and another access of the same memory happen without order";
     BenignRace "benign-race" Defect
         "racing writes that provably store the same value";
     UnorderedStrong "unordered-strong" Defect

@@ -135,7 +135,7 @@ impl<'m> FunctionNames<'_, 'm> {
     fn register(&self, scope: Scope, name: Span) -> Option<(Scope, &'m str)> {
         let text = self.module.name(name);
         match self.scopes.find(scope, text)? {
-            (scope, Declared::Register) => Some((scope, text)),
+            (scope, Declared::Register { .. }) => Some((scope, text)),
             _ => None,
         }
     }

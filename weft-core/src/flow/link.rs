@@ -223,6 +223,11 @@ impl<'m> Linker<'m> {
                 let traps = decoded.is_some_and(|decoded| decoded.row.opcode == isa::Opcode::Trap);
                 self.push(LinkedLine::Exit { condition, place, traps }, instruction.span)
             }
+            Some(Effect::Asynchronous) if decoded.is_some_and(|decoded| decoded.is_copy()) => {
+                decoded.map_or(Ok(()), |own| {
+                    self.asynchronous_copy(frame, instruction, own, condition, place)
+                })
+            }
             _ => {
                 let mut instr = self.operands(frame, instruction, decoded)?;
                 instr.guard = condition;

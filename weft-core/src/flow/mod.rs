@@ -4,7 +4,7 @@
 //! - Linking: `link` drives, `linker` is its state. Names are resolved by `scope` and `operands`. Calls are linked by
 //!   `call` (`call_site`, `indirect`, `parameters`); `sharing` decides which functions become routines, and
 //!   `routine_calls` links calls of those. `unset` marks what is new in each `entry`. `matrix` links loads and stores
-//!   of matrices as accesses to their rows.
+//!   of matrices as accesses to their rows, `copy` links asynchronous copies as a load and a store.
 //! - Blocks: `routine` cuts functions into blocks (`dominators`, `loops`, `sort`), `blocks` puts them together.
 //! - Addresses: `addresses` is the address map; `layout` and `placement` place variables in it, `buffers` numbers the
 //!   buffers of pointer arguments, and `buffer_addresses` says where they lie.
@@ -20,6 +20,7 @@ mod buffers;
 mod call;
 mod call_site;
 mod constants;
+mod copy;
 mod declared;
 mod derived;
 mod dominators;

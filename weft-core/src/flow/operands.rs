@@ -225,7 +225,7 @@ impl<'m> Linker<'m> {
         })
     }
 
-    fn address(
+    pub(super) fn address(
         &mut self,
         frame: &mut Frame<'m>,
         instruction: &Instruction,
@@ -259,7 +259,7 @@ impl<'m> Linker<'m> {
             return Ok(NameMeaning::Register(register));
         }
         match frame.scopes.find(frame.scope, text) {
-            Some((scope, Declared::Register)) => {
+            Some((scope, Declared::Register { .. })) => {
                 return Ok(NameMeaning::Register(self.register(frame, scope, text)));
             }
             Some((_, Declared::Variable(variable))) => {
@@ -337,8 +337,9 @@ fn lacking(decoded: &Decoded, dests: &[Option<Reg>], sources: &[Operand]) -> Opt
 
 /// Whether the machine runs an instruction with this effect, and so relies on its operands.
 const fn is_run(effect: Effect) -> bool {
-    use Effect::{Atomic, Barrier, Compute, Exchange, Load, Store, WarpBarrier};
-    matches!(effect, Compute | Load | Store | Atomic | Barrier | WarpBarrier | Exchange)
+    use Effect::{Atomic, Barrier, Compute, CopyGroup, Exchange, Load, Store, WarpBarrier};
+    let is_access = matches!(effect, Load | Store | Atomic | CopyGroup);
+    is_access || matches!(effect, Compute | Barrier | WarpBarrier | Exchange)
 }
 
 const fn is_register_like(operand: &ptx::ParsedOperand) -> bool {

@@ -2,7 +2,7 @@
 
 use foldhash::HashMap;
 
-use crate::ptx::{Module, Statement, Variable};
+use crate::ptx::{Module, Statement, Type, Variable};
 
 /// The index of a scope; 0 is the body itself.
 pub(super) type Scope = usize;
@@ -10,7 +10,7 @@ pub(super) type Scope = usize;
 /// What a name of a body refers to.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Declared<'m> {
-    Register,
+    Register { is_predicate: bool },
     Variable(&'m Variable),
     Label,
 }
@@ -22,7 +22,8 @@ pub(super) struct Scopes<'m> {
     /// Whether a scope declares anything.
     declares: Vec<bool>,
     names: HashMap<(Scope, &'m str), Declared<'m>>,
-    ranges: HashMap<(Scope, &'m str), u32>,
+    /// The number of registers in a range, and whether they are predicates.
+    ranges: HashMap<(Scope, &'m str), (u32, bool)>,
     targets: HashMap<(Scope, &'m str), Vec<&'m str>>,
 }
 
@@ -57,12 +58,13 @@ impl<'m> Scopes<'m> {
     pub(super) fn declare(&mut self, module: &'m Module, scope: Scope, variable: &'m Variable) {
         let name = module.name(variable.name);
         self.declares[scope] = true;
+        let is_predicate = variable.ty == Type::Pred;
         match (variable.space, variable.range) {
             (crate::ptx::Space::Register, Some(count)) => {
-                self.ranges.insert((scope, name), count);
+                self.ranges.insert((scope, name), (count, is_predicate));
             }
             (crate::ptx::Space::Register, None) => {
-                self.names.insert((scope, name), Declared::Register);
+                self.names.insert((scope, name), Declared::Register { is_predicate });
             }
             _ => {
                 self.names.insert((scope, name), Declared::Variable(variable));
@@ -89,10 +91,11 @@ impl<'m> Scopes<'m> {
         let first = name.len() - digits;
         // `%r1<4>` declares `%r10` to `%r13`, so that every split of the digits is possible.
         (first..name.len()).find_map(|at| {
-            let count = *self.ranges.get(&(scope, name.get(..at)?))?;
+            let (count, is_predicate) = *self.ranges.get(&(scope, name.get(..at)?))?;
             let digits = name.get(at..)?;
             let is_plain = digits == "0" || !digits.starts_with('0');
-            (is_plain && digits.parse::<u32>().ok()? < count).then_some(Declared::Register)
+            let is_in = is_plain && digits.parse::<u32>().ok()? < count;
+            is_in.then_some(Declared::Register { is_predicate })
         })
     }
 

@@ -13,6 +13,10 @@ pub(super) enum SyncKind {
     WarpBarrier,
     /// `atom` or `red`.
     Atomic,
+    /// What makes a group of asynchronous copies.
+    CopyGroup,
+    /// A wait for asynchronous copies.
+    CopyWait,
 }
 
 /// The way in which a mutant is weaker.
@@ -28,6 +32,8 @@ pub enum Weakening {
     NoCount,
     /// The two halves of a warp barrier's lanes wait separately.
     Halves,
+    /// The wait leaves one group more in flight.
+    InFlight,
     /// An atomic is replaced by a load and a store.
     Plain,
 }
@@ -41,6 +47,7 @@ impl Weakening {
             Self::Fewer => "fewer",
             Self::NoCount => "no-count",
             Self::Halves => "halves",
+            Self::InFlight => "in-flight",
             Self::Plain => "plain",
         }
     }

@@ -3,8 +3,9 @@
 //! A mutant replaces the text of one instruction; mutants are made from a module, a kernel and its report. Checking a
 //! mutant should find something. If it does not, either the kernel has synchronization that this launch does not need,
 //! or the checker has a hole. These are weakened: each cta barrier (deleted; an arrival if it waits and has a count;
-//! one warp less in its count; without a count), each warp barrier (deleted; the two halves of its mask separately) and
-//! each atomic (a load and a store).
+//! one warp less in its count; without a count), each warp barrier (deleted; the two halves of its mask separately), each
+//! atomic (a load and a store), each wait for asynchronous copies (deleted; one group more in flight) and each group of
+//! them (deleted, so that the copies belong to the next one).
 //!
 //! A mutant is valid PTX. The result of a deleted reduction is open, so that nothing is concluded from its value.
 //!
@@ -15,6 +16,7 @@ mod asm;
 mod atomic;
 mod barrier;
 mod change;
+mod copies;
 mod mutant;
 mod warp;
 

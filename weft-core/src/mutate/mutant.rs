@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::asm::Asm;
 use super::change::{SyncKind, Weakening};
-use super::{atomic, barrier, warp};
+use super::{atomic, barrier, copies, warp};
 use crate::explain::site_at;
 use crate::finding::{Advice, Report, Role, Site};
 use crate::flow;
@@ -44,7 +44,8 @@ pub fn mutants(module: &Module, kernel: &Function, report: &Report) -> Mutants {
     let mut places = BTreeMap::new();
     for instr in &program.code {
         let effect = instr.effect();
-        let synchronizes = matches!(effect, Effect::Barrier | Effect::WarpBarrier);
+        let synchronizes =
+            matches!(effect, Effect::Barrier | Effect::WarpBarrier | Effect::CopyGroup);
         if synchronizes || effect == Effect::Atomic && !is_plain {
             let place = &program.places[instr.place.0 as usize];
             places.entry(place.span).or_insert((effect, place));
@@ -80,6 +81,7 @@ fn changes(asm: &Asm<'_>, effect: Effect, threads: i64) -> (SyncKind, Vec<(Weake
     match effect {
         Effect::Barrier => (barrier::kind(asm), barrier::changes(asm, threads)),
         Effect::WarpBarrier => (SyncKind::WarpBarrier, warp::changes(asm)),
+        Effect::CopyGroup => (copies::kind(asm), copies::changes(asm)),
         _ => {
             let plain = atomic::plain(asm).map(|text| (Weakening::Plain, text));
             (SyncKind::Atomic, plain.into_iter().collect())
@@ -138,6 +140,11 @@ impl Mutant {
             (Weakening::Delete, SyncKind::Arrival) => "this arrival can go",
             (Weakening::Delete, SyncKind::WarpBarrier) => "this warp barrier can go",
             (Weakening::Delete, SyncKind::Reduction) => "this barrier can go, whatever its result",
+            (Weakening::Delete, SyncKind::CopyGroup) => {
+                "the copies of this group can belong to the next one"
+            }
+            (Weakening::Delete, SyncKind::CopyWait) => "this wait for copies can go",
+            (Weakening::InFlight, _) => "this wait can leave one group more in flight",
             (Weakening::Delete, SyncKind::Barrier | SyncKind::Atomic) => "this barrier can go",
             (Weakening::Arrive, _) => "this barrier need not wait, `.arrive` will do",
             (Weakening::Fewer, _) => "this barrier can count 32 threads less",
@@ -155,6 +162,7 @@ const fn label(change: Weakening) -> &'static str {
         Weakening::Fewer => "can count 32 threads less",
         Weakening::NoCount => "needs no count",
         Weakening::Halves => "can wait in two halves",
+        Weakening::InFlight => "can leave one more in flight",
         Weakening::Plain => "can be plain",
     }
 }

@@ -126,7 +126,7 @@ impl LaunchHistory {
 
     /// What each lane of an access does to each watched byte; lanes that do the same to the same address count once.
     fn records_of(&self, access: &Access<'_>, cta: u32) -> Vec<(u64, CtaRecord)> {
-        let is_store = access.kind.writes && !access.kind.is_atomic;
+        let is_store = access.kind.writes && !access.kind.is_atomic();
         let elements = if is_store { access.stored } else { &[] };
         let watched =
             |first: u64| self.watched.range(first..first.saturating_add(u64::from(access.bytes)));

@@ -35,7 +35,7 @@ pub fn conflict(a: AccessKind, b: AccessKind, same_cta: bool) -> Option<Conflict
         return None;
     }
     let scoped = (same_cta || !(a.is_cta_scoped() || b.is_cta_scoped())) && a.element == b.element;
-    match (a.is_strong() && b.is_strong() && scoped, a.is_atomic && b.is_atomic) {
+    match (a.is_strong() && b.is_strong() && scoped, a.is_atomic() && b.is_atomic()) {
         (true, true) => None,
         _ if a.may_execute || b.may_execute => Some(Conflict::Possible),
         (true, false) => Some(Conflict::Strong),
@@ -46,7 +46,7 @@ pub fn conflict(a: AccessKind, b: AccessKind, same_cta: bool) -> Option<Conflict
 /// Whether everything that conflicts with `a` conflicts with `b` too, at least as badly.
 pub(super) fn covers(b: AccessKind, a: AccessKind) -> bool {
     let is_as_weak = !b.is_strong() || a.is_strong();
-    let is_as_plain = !b.is_atomic || a.is_atomic;
+    let is_as_plain = !b.is_atomic() || a.is_atomic();
     (b.writes || !a.writes)
         && (!b.is_shadow_copy || a.is_shadow_copy)
         && (!b.may_execute || a.may_execute)
@@ -65,7 +65,8 @@ impl RegionEntry {
     /// The conflict with a later access; `None` if there is none, or if all their lanes are ordered.
     pub(super) fn conflict(&self, later: &Self, order: &Order) -> Option<Conflict> {
         let conflict = conflict(self.kind, later.kind, true)?;
-        (!self.is_ordered(later, order)).then_some(conflict)
+        // How long an asynchronous copy takes is not followed here.
+        (self.kind.is_asynchronous() || !self.is_ordered(later, order)).then_some(conflict)
     }
 
     /// Whether every lane of this access is ordered before every other thread of the later one.
@@ -84,7 +85,8 @@ impl RegionEntry {
     pub(super) fn is_covered(&self, later: &Self, order: &Order) -> bool {
         // Program order covers each lane by itself.
         let is_same_lane = self.warp == later.warp && self.lanes & !later.lanes == 0;
-        covers(later.kind, self.kind) && (is_same_lane || self.is_ordered(later, order))
+        let lasts = later.kind.is_asynchronous() || !self.kind.is_asynchronous();
+        lasts && covers(later.kind, self.kind) && (is_same_lane || self.is_ordered(later, order))
     }
 
     /// Whether both entries are of one warp, of one kind and at one time, and can be merged into one with more lanes.

@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use foldhash::fast::RandomState;
 
+use super::copies::CopyMeeting;
 use super::entry::conflict;
 use super::pages::Pages;
 use super::pairs::{Met, Pairs, RacingAccess, Threads};
@@ -82,6 +83,15 @@ impl CtaHistory {
         };
         let (shared, global) = (pages(&watched.shared), pages(&watched.global));
         Self { shared, global, raced: Raced::default(), known: KnownRows::default() }
+    }
+
+    /// Adds the pairs of threads of an access that meets a copy in flight on watched bytes.
+    pub fn meet(&mut self, space: Space, meeting: &CopyMeeting<'_>, cta: u32, pairs: &mut Pairs) {
+        let pages = if space == Space::Shared { &mut self.shared } else { &mut self.global };
+        let watched = pages.known(meeting.page).map_or(0, |page| page.watched);
+        if watched & meeting.bytes != 0 && pairs.compare(meeting.bytes.count_ones() as usize) {
+            meeting.race(cta, watched, pairs);
+        }
     }
 
     /// Records an access of a warp, and adds each pair of instructions that races because of it.
@@ -189,7 +199,7 @@ fn latest_of<'a>(latest: &'a mut LastAccesses, record: &AccessRecord) -> &'a mut
 impl AccessRecord {
     fn new(access: &Access<'_>, cta: u32, row: Row, order: &Order) -> Self {
         let lane = row.lanes.trailing_zeros() as usize;
-        let is_store = access.kind.writes && !access.kind.is_atomic;
+        let is_store = access.kind.writes && !access.kind.is_atomic();
         Self {
             row,
             when: order.now(access.warp),

@@ -5,16 +5,18 @@
 //! later one, so for each byte it is exact whether a race exists. The explaining pass keeps all accesses of the
 //! bytes found to race, and records every racing pair of instructions.
 //!
-//! Two accesses race if they are of different threads, overlap in a byte, at least one writes, nothing orders them, and
+//! Two accesses race if they are of different threads, or one is a copy in flight, and they overlap in a byte, at least one writes, nothing orders them, and
 //! they are not both atomic with one size and scopes that include each other. If no race is found, no two accesses at known addresses race; accesses at open addresses are
 //! reported separately.
 //!
 //! - `rows` cuts an access into what its lanes access in each page; `pages` keeps something for each page.
+//! - `copies`: asynchronous copies in flight, which conflict with all other accesses.
 //! - Deciding: `shadow` within a cta, `ctas` between ctas, `open` for accesses at open addresses with its `entry`,
 //!   where it is also said when two accesses conflict.
 //! - Explaining: `history` within a cta, `cta_history` between ctas, `pairs` of racing instructions, and what racing
 //!   stores leave (`stored`).
 
+mod copies;
 mod cta_history;
 mod ctas;
 mod entry;
@@ -29,6 +31,7 @@ mod rows;
 mod shadow;
 mod stored;
 
+pub use copies::{CopiesInFlight, CopyInFlight, CopyMeeting};
 pub use cta_history::LaunchHistory;
 pub use ctas::{Footprint, LaunchShadow};
 pub use entry::{Conflict, conflict};

@@ -123,7 +123,7 @@ impl OpenAccesses {
             let kind = access.kind;
             let compared = compared(&access);
             let is_one = self.is_compared(compared, compared);
-            if !is_one && kind.writes && !kind.is_atomic && !mask.is_power_of_two() {
+            if !is_one && kind.writes && !kind.is_atomic() && !mask.is_power_of_two() {
                 self.doubtful.insert(access);
             }
             let entry = RegionEntry::new(warp, mask, kind, order);

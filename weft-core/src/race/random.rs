@@ -2,8 +2,8 @@
 
 use crate::emulate::memory::bytes::PAGE;
 use crate::emulate::{
-    Access, AccessKind, Arrival, BarrierId, CtaRank, LaneMask, MemoryOrder, MemoryScope, Ordering,
-    Value, WarpId,
+    Access, AccessKind, AccessManner, Arrival, BarrierId, CtaRank, LaneMask, MemoryOrder,
+    MemoryScope, Ordering, Value, WarpId,
 };
 use crate::flow::Pc;
 use crate::order::{Epoch, Order};
@@ -14,7 +14,7 @@ const WARPS: usize = 3;
 /// A plain read of four bytes.
 pub(super) const READ: AccessKind = AccessKind {
     writes: false,
-    is_atomic: false,
+    manner: AccessManner::Plain,
     order: MemoryOrder::new(Ordering::Weak, MemoryScope::Gpu),
     may_execute: false,
     is_shadow_copy: false,
@@ -75,7 +75,7 @@ impl Random {
         let order = MemoryOrder::new(Ordering::Relaxed, scope);
         let kind = match self.below(8) {
             0 | 1 => AccessKind { order, ..kind },
-            2 | 3 => AccessKind { order, is_atomic: true, writes: true, ..kind },
+            2 | 3 => AccessKind { order, manner: AccessManner::Atomic, writes: true, ..kind },
             _ => kind,
         };
         let is_copy = self.below(12) == 0;

@@ -108,6 +108,13 @@ impl Shadow {
         self.pages.is_full || self.racing.len() >= MAX_RACING
     }
 
+    /// Records that bytes of a page race.
+    pub fn race(&mut self, page: u64, bytes: Bytes, conflict: Conflict) {
+        for at in places(bytes) {
+            note_byte(&mut self.racing, page * PAGE + at, conflict);
+        }
+    }
+
     /// Records an access of a warp, and compares it with those before.
     pub fn access(&mut self, access: &Access<'_>, order: &Order) {
         let is_certain = access.reads && !access.kind.may_execute && !access.is_representative;
@@ -123,15 +130,20 @@ impl Shadow {
             let before = page.held();
             page.add(new, order, |bytes, conflict| {
                 for at in places(bytes) {
-                    if racing.len() < MAX_RACING {
-                        let known = racing.entry(number * PAGE + at).or_insert(conflict);
-                        *known = (*known).max(conflict);
-                    }
+                    note_byte(racing, number * PAGE + at, conflict);
                 }
             });
             let after = page.held();
             pages.grow(before, after);
         });
+    }
+}
+
+/// Records that a byte races.
+fn note_byte(racing: &mut BTreeMap<u64, Conflict>, byte: u64, conflict: Conflict) {
+    if racing.len() < MAX_RACING {
+        let known = racing.entry(byte).or_insert(conflict);
+        *known = (*known).max(conflict);
     }
 }
 

@@ -103,6 +103,7 @@ fn racing_pair(finding: &Finding) -> Option<RacingPair> {
         finding.code,
         Code::SharedRace
             | Code::GlobalRace
+            | Code::AsyncRace
             | Code::BenignRace
             | Code::UnorderedStrong
             | Code::PossibleRace

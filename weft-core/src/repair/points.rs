@@ -1,10 +1,12 @@
-//! Points: places in the text of a kernel where a barrier can stand, one for each segment between racing accesses.
+//! Points: places in the text of a kernel where a barrier can stand, one for each segment between racing
+//! accesses and waits for asynchronous copies.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::existing::{BarrierRole, Existing};
 use super::kind::BarrierKind;
-use crate::flow::{BlockId, Program, Terminator};
+use crate::flow::{BlockId, Pc, Program, Terminator};
+use crate::ptx::isa::Effect;
 use crate::ptx::{Module, Span};
 
 /// An index into the points of a kernel.
@@ -39,7 +41,7 @@ pub(super) struct Point {
     pub(super) right: Option<Span>,
 }
 
-/// Instructions between two accesses, or between an access and an end of their blocks.
+/// Instructions between two accesses or waits for copies, or between one of these and an end of their blocks.
 #[derive(Default)]
 struct InstructionRun {
     left: Option<Span>,
@@ -55,11 +57,17 @@ pub(super) fn points(
     existing: &BTreeMap<Span, Existing>,
 ) -> Vec<Point> {
     let mut found = BTreeMap::new();
+    // A barrier in front of a wait for copies orders other accesses than one behind it.
+    let waits: BTreeSet<Span> = (0..program.code.len())
+        .map(Pc::at)
+        .filter(|pc| program.code[pc.index()].effect() == Effect::CopyGroup)
+        .map(|pc| program.place(pc).span)
+        .collect();
     for chain in chains(program) {
         let mut segment = InstructionRun::default();
         let spans = chain.iter().flat_map(|block| spans(program, *block));
         for span in spans {
-            if accesses.contains(&span) {
+            if accesses.contains(&span) || waits.contains(&span) {
                 found.extend(segment.points(module, existing, Some(span)));
                 segment = InstructionRun { left: Some(span), ..InstructionRun::default() };
             } else {

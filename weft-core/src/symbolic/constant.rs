@@ -5,12 +5,14 @@ use std::collections::BTreeSet;
 use super::base::AddressBase;
 use crate::flow::{Holds, Instr, Operand, Pc, Program};
 use crate::ptx::Space;
-use crate::ptx::isa::{Effect, Modifier};
+use crate::ptx::isa::{Effect, Modifier, Opcode};
 
 /// The buffers and variables that stores and atomics might write.
 #[derive(Debug)]
 pub(super) struct ConstantMemory {
     written: BTreeSet<AddressBase>,
+    /// Those of them that are not only read, into shared memory, by what is not modelled.
+    kept: BTreeSet<AddressBase>,
     /// Whether some store might write anything.
     is_all_written: bool,
     /// Whether some store might write any global memory.
@@ -23,6 +25,7 @@ impl ConstantMemory {
     pub(super) fn of(program: &Program) -> Self {
         let mut memory = Self {
             written: BTreeSet::new(),
+            kept: BTreeSet::new(),
             is_all_written: false,
             is_global_written: false,
             escaped: BTreeSet::new(),
@@ -32,14 +35,18 @@ impl ConstantMemory {
                 continue;
             }
             // Which of its addresses it writes to is not modelled.
-            memory.is_global_written |= instr.effect() == Effect::Asynchronous;
-            memory.escaped.extend(escaped(program, instr));
+            let is_within_cta = stays_shared(instr);
+            memory.is_global_written |= instr.effect() == Effect::Asynchronous && !is_within_cta;
+            if !is_within_cta {
+                memory.escaped.extend(escaped(program, instr));
+                memory.kept.extend(base(program, instr));
+            }
             if let Some(base) = base(program, instr) {
                 memory.written.insert(base);
             } else {
                 let is_shared = instr.address.map(|own| own.space) == Some(Space::Shared);
                 memory.is_all_written |= writes_outside(instr);
-                memory.is_global_written |= writes_outside(instr) && !is_shared;
+                memory.is_global_written |= writes_outside(instr) && !is_shared && !is_within_cta;
             }
         }
         memory
@@ -52,7 +59,7 @@ impl ConstantMemory {
             AddressBase::Buffer(at) => Some(position(*at)),
             AddressBase::Variable(_) => None,
         };
-        let written = self.written.iter().filter_map(parameter);
+        let written = self.kept.iter().filter_map(parameter);
         let escaped = self.escaped.iter().map(|at| position(*at));
         (!self.is_global_written).then(|| written.chain(escaped).collect())
     }
@@ -87,6 +94,27 @@ fn escaped(program: &Program, instr: &Instr) -> BTreeSet<usize> {
         _ => Vec::new(),
     };
     instr.sources.iter().flat_map(held).collect()
+}
+
+/// Whether what is not modelled of an instruction is barriers, registers and shared memory alone: copies that are not of whole blocks lead
+/// into shared memory (PTX ISA, `cp.async`).
+fn stays_shared(instr: &Instr) -> bool {
+    instr.decoded().is_some_and(|decoded| match decoded.row.opcode {
+        Opcode::CpAsync => !decoded.is_strange,
+        Opcode::CpAsyncCommit
+        | Opcode::CpAsyncWait
+        | Opcode::CpAsyncWaitAll
+        | Opcode::CpAsyncBulkCommit
+        | Opcode::CpAsyncBulkWait
+        | Opcode::BarrierCluster
+        | Opcode::Mbarrier
+        | Opcode::MbarrierTest
+        | Opcode::MbarrierTry
+        | Opcode::WmmaLoad
+        | Opcode::Ldmatrix
+        | Opcode::Stmatrix => true,
+        _ => false,
+    })
 }
 
 /// Whether a store without a known base might write to shared or global memory.

@@ -22,6 +22,10 @@ impl Runner<'_> {
             self.thread.unknown.insert(pc);
             return;
         };
+        if decoded.is_asynchronous {
+            // Intervals between barriers do not say when a copy is complete.
+            self.thread.unknown.insert(pc);
+        }
         let bytes = decoded.ty().bytes() * u32::from(decoded.vector());
         let reads = decoded.row.effect == Effect::Load;
         if address.space == Space::Param && address.base.is_none() && reads {

@@ -27,7 +27,7 @@ use super::thread::{self, SymbolicThread};
 use super::var_bounds::VarBounds;
 use super::variance::Variances;
 use super::view::{ArithmeticAssumption, Copy, Views};
-use crate::emulate::{AccessKind, access_kind};
+use crate::emulate::{AccessKind, AccessManner, access_kind};
 use crate::flow::{BlockId, Operand, Pc, Program};
 use crate::launch::{Atomics, ExtentBound, Launch};
 use crate::ptx::Space;
@@ -322,7 +322,10 @@ impl Prover<'_> {
     fn conflicts(&self, a: usize, b: usize, same_cta: bool) -> bool {
         let (a, b) = (&self.accesses[a], &self.accesses[b]);
         let protects = self.launch.options.atomics != Atomics::Off;
-        let of = |kind: AccessKind| AccessKind { is_atomic: kind.is_atomic && protects, ..kind };
+        let of = |kind: AccessKind| match kind.is_atomic() && !protects {
+            true => AccessKind { manner: AccessManner::Plain, ..kind },
+            false => kind,
+        };
         let is_open = self.open.is_none_or(|open| open.contains(&a.pc) || open.contains(&b.pc));
         is_open && a.base == b.base && conflict(of(a.kind), of(b.kind), same_cta).is_some()
     }

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use weft_core::emulate::{
-    self, Access, Arrival, BarrierExit, BarrierId, Cta, End, Events, Facts, Fault, Fence, Inputs,
-    Iteration, LaneMask, OpenAccess, OrderQuery, Symbolics, WarpId,
+    self, Access, Arrival, BarrierExit, BarrierId, CopyCommand, Cta, End, Events, Facts, Fault,
+    Fence, Inputs, Iteration, LaneMask, OpenAccess, OrderQuery, Symbolics, WarpId,
 };
 use weft_core::flow::{self, Pc, PlaceId};
 use weft_core::launch::{Arg, Buffer, Dim3, Launch};
@@ -48,6 +48,10 @@ impl Events for Stores {
 
     fn fault(&mut self, fault: Fault) {
         unreachable!("{fault:?}");
+    }
+
+    fn copies(&mut self, _: WarpId, _: LaneMask, _: CopyCommand, _: &Symbolics) {
+        unreachable!("nothing is copied");
     }
 
     fn fence(&mut self, _: Fence) {}

@@ -11,13 +11,14 @@ use crate::generate;
 use crate::sample::Sample;
 
 /// The findings that contradict a proof.
-const EXCLUDED: [Code; 8] = [
+const EXCLUDED: [Code; 9] = [
     Code::Deadlock,
     Code::BarrierRecycling,
     Code::BarrierCount,
     Code::BarrierDivergence,
     Code::SharedRace,
     Code::GlobalRace,
+    Code::AsyncRace,
     Code::UnorderedStrong,
     Code::WarpMask,
 ];

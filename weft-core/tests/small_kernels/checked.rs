@@ -156,7 +156,7 @@ impl Checked {
         let place = |finding: &Finding, at: usize| self.place(&finding.sites[at]);
         let of = |code| report.findings.iter().filter(move |finding| finding.code == code);
         let mut races = BTreeMap::new();
-        for code in [Code::SharedRace, Code::GlobalRace, Code::BenignRace] {
+        for code in [Code::SharedRace, Code::GlobalRace, Code::AsyncRace, Code::BenignRace] {
             for finding in of(code) {
                 let (first, last) = (place(finding, 0), place(finding, finding.sites.len() - 1));
                 let is_global = finding.check == Some(Check::Global);

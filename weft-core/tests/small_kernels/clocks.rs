@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::kernel::Array;
 
-/// The number of a thread in the launch.
+/// The number of a thread in the launch; behind those, the numbers of copies.
 pub(crate) type Thread = usize;
 
 /// The epoch of an action: the thread, and its own clock at that time.
@@ -41,7 +41,24 @@ impl Clocks {
 
     /// Whether the action with this stamp happens before what the thread does next.
     pub(crate) fn is_before(&self, stamp: Stamp, thread: Thread) -> bool {
-        self.0[thread][stamp.thread] >= stamp.at
+        self.0[thread].get(stamp.thread).is_some_and(|known| *known >= stamp.at)
+    }
+
+    /// Returns the number of a copy that a thread issues: it knows what the thread knows, and what it does itself is known
+    /// to nobody else.
+    pub(crate) fn issue(&mut self, thread: Thread) -> Thread {
+        let copy = self.0.len();
+        let mut clock = self.0[thread].clone();
+        clock.resize(copy, 0);
+        clock.push(1);
+        self.0.push(clock);
+        copy
+    }
+
+    /// Makes a thread know that a copy is complete.
+    pub(crate) fn complete(&mut self, copy: Thread, thread: Thread) {
+        let clock = self.0[copy].clone();
+        self.learn(thread, &clock);
     }
 
     /// Returns the thread's clock, to be joined by others, and begins a new epoch of the thread.

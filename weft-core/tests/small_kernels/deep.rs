@@ -41,6 +41,12 @@ fn deep_flow() {
 }
 
 #[test]
+fn deep_copies() {
+    let least = Least { clean: 14_000, clean_on_open: 4_800, defect: 18_000, given: 240_000 };
+    run(Theme::Copies, 8, least);
+}
+
+#[test]
 fn deep_barriers() {
     let least = Least { clean: 18_400, clean_on_open: 4_800, defect: 13_600, given: 200_000 };
     run(Theme::Barriers, 6, least);

@@ -1,6 +1,7 @@
 //! Generates random kernels: phases of work with barriers between most of them, so that many are free of races.
 
 mod bypass;
+mod copies;
 mod flow;
 mod queue;
 mod races;
@@ -33,6 +34,8 @@ pub(crate) enum Theme {
     Chosen,
     /// One thread passes a value to all others in each iteration of a loop.
     Queues(Atomics),
+    /// Asynchronous copies, their groups, and the waits for them.
+    Copies,
 }
 
 /// Generates a kernel.
@@ -42,6 +45,7 @@ pub(crate) fn kernel(dice: &mut Dice, theme: Theme) -> Kernel {
         Theme::Chosen => dice.pick(&[2, 2, 3, 4, 4, 34]),
         Theme::Flow => dice.pick(&[2, 2, 3, 4, 34]),
         Theme::Races => dice.pick(&[2, 4, 34, 66]),
+        Theme::Copies => dice.pick(&[2, 3, 4, 34, 34]),
         Theme::Barriers => dice.pick(&[3, 33, 34, 64, 66]),
         Theme::Bypass => dice.pick(&[2, 3, 3, 4, 34]),
         Theme::Atomics(_) | Theme::Tickets(_) => dice.pick(&[2, 2, 3, 3, 4]),
@@ -53,6 +57,7 @@ pub(crate) fn kernel(dice: &mut Dice, theme: Theme) -> Kernel {
         | Theme::Races
         | Theme::Barriers
         | Theme::Chosen
+        | Theme::Copies
         | Theme::Bypass => Atomics::Abstract,
         Theme::Atomics(atomics) | Theme::Tickets(atomics) | Theme::Queues(atomics) => atomics,
     };
@@ -87,6 +92,10 @@ impl Maker<'_> {
         }
         if let Theme::Queues(_) = self.theme {
             self.queue(&mut body);
+            return body;
+        }
+        if self.theme == Theme::Copies {
+            self.copies(&mut body);
             return body;
         }
         if self.theme == Theme::Races {

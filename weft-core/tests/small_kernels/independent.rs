@@ -76,6 +76,7 @@ fn uses(op: &Op) -> Option<Uses> {
         What::Barrier { .. } | What::WarpSync { .. } | What::Vote { .. } | What::Shuffle { .. } => {
             return None;
         }
+        What::Copy { .. } | What::Commit | What::Wait(_) => return None,
     };
     uses.asks.extend(guard.map(|(pred, _)| pred));
     if let Some(Place { array: Array::Either(pred), .. }) = (*what).clone().place_mut() {

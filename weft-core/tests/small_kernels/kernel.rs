@@ -225,6 +225,17 @@ pub(crate) enum What {
         place: Place,
         sources: [Operand; 2],
     },
+    /// `cp.async` from global to shared memory, of this size of the source if there is one.
+    Copy {
+        to: Place,
+        from: Place,
+        bytes: u32,
+        size: Option<Operand>,
+    },
+    /// `cp.async.commit_group`.
+    Commit,
+    /// `cp.async.wait_group` with this number, or `cp.async.wait_all`.
+    Wait(Option<u32>),
 }
 
 /// An instruction and its guard: a predicate, and whether it is negated.

@@ -49,11 +49,12 @@ use generate::Theme;
 use kernel::Atomics;
 
 /// The themes, and the number of kernels of each.
-const CASES: [(Theme, u64); 8] = [
+const CASES: [(Theme, u64); 9] = [
     (Theme::Plain, 150),
     (Theme::Flow, 60),
     (Theme::Chosen, 60),
     (Theme::Races, 100),
+    (Theme::Copies, 100),
     (Theme::Barriers, 200),
     (Theme::Atomics(Atomics::Abstract), 100),
     (Theme::Atomics(Atomics::Off), 60),

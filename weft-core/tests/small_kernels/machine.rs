@@ -7,6 +7,7 @@
 mod access;
 mod arithmetic;
 mod bypass;
+mod copies;
 mod meetings;
 
 use arithmetic::{binary, exceeds, test};
@@ -74,6 +75,10 @@ struct Lane {
     preds: [Value; ALL_PREDS],
     own: Memory,
     trace: Vec<Executed>,
+    /// The copies that it has not waited for, each with the number of its group, if it belongs to one.
+    copies: Vec<(Option<u32>, Thread)>,
+    /// The number of groups of copies that it has made.
+    groups: u32,
 }
 
 /// The result of a run, once no thread is runnable.
@@ -138,6 +143,8 @@ impl<'a> Machine<'a> {
             preds: [Value::default(); ALL_PREDS],
             own: unset(Array::Local),
             trace: Vec::new(),
+            copies: Vec::new(),
+            groups: 0,
         };
         Self {
             code,

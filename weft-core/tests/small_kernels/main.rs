@@ -70,6 +70,13 @@ fn values_that_are_read_while_they_are_written() {
 }
 
 #[test]
+fn copies_that_are_waited_for() {
+    let tally = suite::run(Theme::Copies, 0..2000, 4);
+    let least = Least { clean: 744, clean_on_open: 272, defect: 919, given: 7423 };
+    assert_decided(&tally, least);
+}
+
+#[test]
 fn several_barriers_and_warps() {
     let tally = suite::run(Theme::Barriers, 0..1000, 4);
     let least = Least { clean: 482, clean_on_open: 139, defect: 403, given: 3668 };

@@ -23,9 +23,9 @@ const HEAD: &str = "\
 .visible .entry small(.param .u32 number, .param .u64 data, .param .u64 out)
 {
     .reg .u64 %data, %out, %wide, %at, %in_out, %in_data, %in_chosen, %chosen, %SP, %SPL;
-    .reg .u32 %here, %base, %negated, %in_a, %in_b, %in_own, %base_a, %base_b, %base_own;
-    .shared .align 8 .b8 a[640];
-    .shared .align 8 .b8 b[640];
+    .reg .u32 %to, %here, %base, %negated, %in_a, %in_b, %in_own, %base_a, %base_b, %base_own;
+    .shared .align 16 .b8 a[640];
+    .shared .align 16 .b8 b[640];
     .local .align 8 .b8 own[64];
     .local .align 8 .b8 depot[24];
 ";
@@ -149,6 +149,10 @@ fn lines(instr: &Instr) -> Vec<String> {
         What::Barrier { .. } | What::WarpSync { .. } | What::Shuffle { .. } | What::Vote { .. } => {
             vec![format!("{guard}{}", meeting(&instr.what))]
         }
+        What::Copy { to, from, bytes, size } => copy(&guard, (&to, &from), bytes, size),
+        What::Commit => vec![format!("{guard}cp.async.commit_group;")],
+        What::Wait(None) => vec![format!("{guard}cp.async.wait_all;")],
+        What::Wait(Some(keep)) => vec![format!("{guard}cp.async.wait_group {keep};")],
         What::Move(..) | What::Compute(..) | What::Test(..) | What::Select(..) => {
             vec![format!("{guard}{}", computation(&instr.what))]
         }
@@ -288,6 +292,25 @@ fn atomic(
         }
         None => format!("{guard}red{space}.{name}.{ty} {address}, {operands};"),
     });
+    lines
+}
+
+/// Returns the lines of an asynchronous copy.
+fn copy(
+    guard: &str,
+    (to, from): (&Place, &Place),
+    bytes: u32,
+    size: Option<Operand>,
+) -> Vec<String> {
+    let (mut lines, _, target) = address(to);
+    let (base, offset) = target.trim_matches(['[', ']']).split_once('+').expect("base and offset");
+    lines.push(format!("mov.u32 %to, {base};"));
+    lines.push(format!("add.u32 %to, %to, {offset};"));
+    let (source_lines, _, source) = address(from);
+    lines.extend(source_lines);
+    let size = size.map_or_else(String::new, |size| format!(", {}", operand(size)));
+    let cache = if bytes == 16 { "cg" } else { "ca" };
+    lines.push(format!("{guard}cp.async.{cache}.shared.global [%to], {source}, {bytes}{size};"));
     lines
 }
 

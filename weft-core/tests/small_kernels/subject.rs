@@ -121,6 +121,7 @@ const fn is_race(code: Code) -> bool {
         code,
         Code::SharedRace
             | Code::GlobalRace
+            | Code::AsyncRace
             | Code::BenignRace
             | Code::UnorderedStrong
             | Code::PossibleRace

@@ -88,7 +88,7 @@ pub(crate) fn races(
         |own: &Finding| own.notes.iter().any(|note| note.contains("in one order of what is drawn"));
     for finding in report.findings.iter().filter(|own| !is_of_one_order(own)) {
         let level = match finding.code {
-            Code::SharedRace | Code::GlobalRace | Code::BenignRace => Level::Race,
+            Code::SharedRace | Code::GlobalRace | Code::AsyncRace | Code::BenignRace => Level::Race,
             Code::UnorderedStrong => Level::Strong,
             Code::PossibleRace => Level::Possible,
             Code::Unsupported if finding.pairs.is_some() => Level::Possible,

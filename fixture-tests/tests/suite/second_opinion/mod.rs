@@ -13,6 +13,7 @@
 
 mod barriers;
 mod compare;
+mod copies;
 mod races;
 mod record;
 mod relation;

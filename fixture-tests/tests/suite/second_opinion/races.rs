@@ -50,7 +50,7 @@ fn level(a: &Touch, b: &Touch, is_one_cta: bool) -> Option<Level> {
     let is_whole = one.element == other.element;
     let are_strong =
         one.is_strong() && other.is_strong() && is_whole && holds_both(one) && holds_both(other);
-    if are_strong && one.is_atomic && other.is_atomic {
+    if are_strong && one.is_atomic() && other.is_atomic() {
         return None;
     }
     if one.may_execute || other.may_execute {
@@ -80,7 +80,9 @@ impl Races {
         for ((is_global, at), touches) in &own {
             for (index, b) in touches.iter().enumerate() {
                 for a in &touches[..index] {
-                    let is_ordered = a.thread == b.thread
+                    // Program order does not order the copies of a thread.
+                    let are_plain = !a.kind.is_asynchronous() && !b.kind.is_asynchronous();
+                    let is_ordered = a.thread == b.thread && are_plain
                         || relation.holds(a.point, b.point)
                         || relation.holds(b.point, a.point);
                     if let Some(level) = level(a, b, true).filter(|_| !is_ordered) {

@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use weft_core::emulate::{
-    Access, AccessKind, Arrival, BarrierExit, BarrierId, CtaRank, Events, Fault, FaultKind, Fence,
-    Iteration, LaneMask, OpenAccess, OrderQuery, Symbolics, WARP, WarpId, lanes,
+    Access, AccessKind, Arrival, BarrierExit, BarrierId, CopyCommand, CtaRank, Events, Fault,
+    FaultKind, Fence, Iteration, LaneMask, OpenAccess, OrderQuery, Symbolics, WARP, WarpId, lanes,
 };
 use weft_core::flow::{Pc, PlaceId, Program};
 use weft_core::ptx::Space;
 
 use super::barriers::Barriers;
+use super::copies::Copies;
 use super::relation::{Point, Relation};
 use super::{MOST_POINTS, MOST_TOUCHES};
 
@@ -34,6 +35,8 @@ pub(crate) struct Record<'p> {
     here: Vec<Option<Point>>,
     has_ended: Vec<bool>,
     pub(crate) touches: Vec<Touch>,
+    /// For each thread, its copies in flight.
+    copies: Vec<Copies>,
     /// For each iteration of a loop, the point of each thread when it began the iteration.
     rounds: BTreeMap<Iteration, Vec<Option<Point>>>,
     /// The barriers whose generation has to complete next.
@@ -53,6 +56,7 @@ impl<'p> Record<'p> {
             here,
             has_ended: vec![false; threads],
             touches: Vec::new(),
+            copies: vec![Copies::default(); threads],
             rounds: BTreeMap::new(),
             due: Vec::new(),
             has_trapped: false,
@@ -119,7 +123,14 @@ impl Events for Record<'_> {
             return;
         }
         for thread in threads(access.warp, access.lanes) {
-            let point = self.here[thread].expect("a thread that accesses runs");
+            let mut point = self.here[thread].expect("a thread that accesses runs");
+            if access.kind.is_asynchronous() {
+                // The copy is behind what the thread has done, and beside what the thread does next.
+                let (copy, next) = (self.relation.behind(&[point]), self.relation.behind(&[point]));
+                self.copies[thread].add(copy);
+                self.here[thread] = Some(next);
+                point = copy;
+            }
             let (pc, kind, bytes) = (access.pc, access.kind, access.bytes);
             let address = access.addresses.bits_of(thread % WARP);
             let is_global = access.space == Space::Global;
@@ -128,6 +139,15 @@ impl Events for Record<'_> {
     }
 
     fn open_access(&mut self, _: WarpId, _: LaneMask, _: OpenAccess) {}
+
+    fn copies(&mut self, warp: WarpId, mask: LaneMask, command: CopyCommand, _: &Symbolics) {
+        for thread in threads(warp, mask) {
+            let here = self.here[thread].expect("a thread that waits for copies runs");
+            let mut behind = self.copies[thread].command(command);
+            behind.push(here);
+            self.here[thread] = Some(self.relation.behind(&behind));
+        }
+    }
 
     fn fault(&mut self, fault: Fault) {
         self.has_trapped |= matches!(fault.kind, FaultKind::Trapped(_));

@@ -75,7 +75,8 @@ fn what_cannot_be_read_might_have_written() {
         json!({"module": named('d'), "kernel": "copy", "arg": 1}),
         json!({"module": name, "kernel": "absent", "arg": 1}),
         json!({"module": name, "kernel": "copy", "arg": null}),
-        json!({"module": name, "kernel": "copy", "arg": {"global": "table"}}),
+        // By a variable of the module.
+        json!({"module": name, "kernel": "copy", "global": "table"}),
     ]
     .into_iter()
     .enumerate()
@@ -167,4 +168,101 @@ fn contents_that_are_too_large_are_asked_of_a_record() {
     assert!(large.contains("; or give them in weft.toml: `"), "{large}");
     // What was not kept though it is small is not known to the host.
     assert!(!help("small-contents", 65536).contains("--contents"));
+}
+
+/// Stores through a pointer that stands in memory.
+const THROUGH: &str = "\
+.visible .entry through(.param .u64 place)
+{
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [place]; cvta.to.global.u64 %rd1, %rd1;
+    ld.global.u64 %rd2, [%rd1]; cvta.to.global.u64 %rd2, %rd2;
+    st.global.u32 [%rd2], 1;
+    ret;
+}
+";
+
+/// Returns the record of a process that launches these two kernels, and then `scatter` with known indices. `launched`: what it says
+/// about the kernels before.
+fn behind(name: &str, version: u32, kernels: [&str; 2], launched: &Value) -> (Written, String) {
+    let text = module(&[COPY, SCATTER, THROUGH].concat());
+    let record = Written::new(name).module(&text).contents('c', DISTINCT);
+    let process = json!({"record": "process", "version": version});
+    let mut record = record.line(&process.to_string());
+    for kernel in kernels {
+        let args = match kernel {
+            "copy" => vec![pointer(0, 0), pointer(0, 8), number(1)],
+            _ => vec![pointer(0, 0)],
+        };
+        record = record.launch(kernel, &text, 1, &args, &json!([{"size": 16}]));
+    }
+    let mut indices = json!({"size": 16, "contents": named('c')});
+    if !launched.is_null() {
+        indices["launched"] = launched.clone();
+    }
+    let memory = json!([{"size": 16}, indices]);
+    (record.launch("scatter", &text, 4, &[pointer(0, 0), pointer(1, 0)], &memory), text)
+}
+
+#[test]
+fn a_kernel_that_finds_pointers_in_memory_might_have_written_anywhere() {
+    let verdict = |name: &str, version: u32, kernels: [&str; 2], launched: Value| {
+        let (record, text) = behind(name, version, kernels, &launched);
+        let jobs = record.jobs(&[&text], "");
+        let job = jobs.iter().find(|job| job.title.starts_with("scatter")).unwrap();
+        assert!(job.recorded.is_some());
+        job.outcome().remaining().unwrap().verdict()
+    };
+    let both = ["copy", "through"];
+    assert_eq!(verdict("stray", 3, both, json!(2)), Verdict::Open);
+    // The host has overwritten the indices since.
+    assert_eq!(verdict("stray-before", 3, both, json!(null)), Verdict::Clean);
+    // The first kernel alone.
+    assert_eq!(verdict("stray-not-yet", 3, both, json!(1)), Verdict::Clean);
+    assert_eq!(verdict("stray-first", 3, ["through", "copy"], json!(1)), Verdict::Open);
+    // A kernel counts once.
+    assert_eq!(verdict("stray-none", 3, ["copy", "copy"], json!(1)), Verdict::Clean);
+    // Earlier versions do not say when the host has overwritten something.
+    assert_eq!(verdict("stray-old", 2, both, json!(null)), Verdict::Open);
+    assert_eq!(verdict("stray-none-old", 2, ["copy", "copy"], json!(null)), Verdict::Clean);
+}
+
+#[test]
+fn pointers_to_more_memory_than_can_be_checked_are_open() {
+    let text = module(COPY);
+    // A list of pointers to as many allocations, each of its own.
+    let count = 5000_u32;
+    let pointers: Vec<Value> =
+        (0..count).map(|at| json!({"at": 8 * at, "allocation": at + 1, "offset": 0})).collect();
+    let list = json!({"size": 8 * count, "contents": named('a'), "pointers": pointers});
+    let rest = (0..count).map(|_| json!({"size": 64}));
+    let memory = Value::from_iter([list].into_iter().chain(rest));
+    let contents = "00".repeat(8 * count as usize);
+    let record = Written::new("many-pointers").module(&text).contents('a', &contents);
+    let args = [pointer(count, 0), pointer(0, 0), number(4)];
+    let record = record.launch("copy", &text, 4, &args, &memory);
+    let launch = record.job(&text).launch;
+    // The arguments' own, and the first of the list.
+    assert_eq!(launch.buffers.len(), 2048);
+    let own = &launch.buffers["a"];
+    assert_eq!(own.pointers.len(), 2047);
+    // The last one of the list is an argument, and all between are open.
+    assert_eq!(own.contents[8 * 2046..8 * 4999], vec![None; 8 * 2953]);
+    assert_eq!(record.verdict(&text), Verdict::Clean);
+}
+
+#[test]
+fn memory_of_the_host_is_open_to_kernels_that_watch_it() {
+    let verdict = |name: &str, load: &str, host: bool| {
+        let text = module(&SCATTER.replace("ld.global.u32 %r2", &format!("{load} %r2")));
+        let record = Written::new(name).module(&text).contents('c', DISTINCT);
+        let memory = json!([{"size": 16}, {"size": 16, "contents": named('c'), "host": host}]);
+        let args = [pointer(0, 0), pointer(1, 0)];
+        record.launch("scatter", &text, 4, &args, &memory).verdict(&text)
+    };
+    assert_eq!(verdict("watched", "ld.volatile.global.u32", true), Verdict::Open);
+    assert_eq!(verdict("watched-system", "ld.relaxed.sys.global.u32", true), Verdict::Open);
+    assert_eq!(verdict("not-watched", "ld.global.u32", true), Verdict::Clean);
+    // No host writes there while the kernel runs.
+    assert_eq!(verdict("watched-device", "ld.volatile.global.u32", false), Verdict::Clean);
 }

@@ -94,11 +94,11 @@ fn kinds_and_fields_that_are_not_known_are_skipped() {
 #[test]
 fn another_version_is_told() {
     let record = Written::new("version");
-    fs::write(record.lines(), "{\"record\":\"process\",\"version\":3}\n").unwrap();
+    fs::write(record.lines(), "{\"record\":\"process\",\"version\":4}\n").unwrap();
     let told = error(&record);
     assert_eq!(
         told,
-        "LINES: the record has version 3, this program reads versions up to 2; record anew by `cargo weft record`"
+        "LINES: the record has version 4, this program reads versions up to 3; record anew by `cargo weft record`"
     );
 }
 

@@ -33,6 +33,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             // Which ctas form a cluster might be stated only when the kernel is launched.
             return Err(doubt(DoubtKind::Unsupported, instr.place, None));
         }
+        if decoded.is_asynchronous {
+            self.begin_copies(warp, enabled)?;
+        }
         if decoded.row.effect == Effect::Atomic {
             self.atomics += 1;
             // Each lane's result is a symbolic value of its own, and its access is compared by itself.
@@ -218,7 +221,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     pub(super) fn own_kind(&self, decoded: &Decoded) -> AccessKind {
         let may_execute = self.may_execute.is_some();
         let kind = AccessKind { may_execute, ..kind(decoded) };
-        if kind.is_atomic && self.inputs.options.atomics == Atomics::Off {
+        if kind.is_atomic() && self.inputs.options.atomics == Atomics::Off {
             return AccessKind { writes: true, may_execute, ..AccessKind::default() };
         }
         kind

@@ -199,7 +199,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let bases: BTreeSet<_> = groups.iter().map(|group| group.candidate.base).collect();
         for base in bases {
             let region = MemoryRegion { is_global, base };
-            self.facts.counters.write_somewhere(region, kind.is_atomic || is_widened);
+            self.facts.counters.write_somewhere(region, kind.is_atomic() || is_widened);
         }
     }
 

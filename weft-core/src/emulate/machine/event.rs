@@ -13,14 +13,27 @@ use crate::emulate::value::warp_id::WarpId;
 use crate::flow::{BlockId, Pc, PlaceId};
 use crate::ptx::Space;
 
+/// How an access is performed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AccessManner {
+    /// By its instruction, in program order.
+    #[default]
+    Plain,
+    /// Its read and its write are one operation.
+    Atomic,
+    /// It is the read or the write of an asynchronous copy, which happens at any time from its instruction on until its
+    /// thread has waited for it.
+    Asynchronous,
+}
+
 /// How an access acts on memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(clippy::struct_excessive_bools, reason = "independent properties of PTX's memory model")]
 pub struct AccessKind {
     /// Whether it writes. An atomic counts as a write, whatever it leaves.
     pub writes: bool,
-    /// Whether its read and its write are one operation.
-    pub is_atomic: bool,
+    /// How its read and its write are performed.
+    pub manner: AccessManner,
     /// Its ordering and scope.
     pub order: MemoryOrder,
     /// Whether it might not happen: it lies under an open condition, or its address is not certain.
@@ -33,6 +46,16 @@ pub struct AccessKind {
 }
 
 impl AccessKind {
+    /// Whether its read and its write are one operation.
+    pub const fn is_atomic(self) -> bool {
+        matches!(self.manner, AccessManner::Atomic)
+    }
+
+    /// Whether it is a part of an asynchronous copy.
+    pub const fn is_asynchronous(self) -> bool {
+        matches!(self.manner, AccessManner::Asynchronous)
+    }
+
     /// Whether it is strong in the sense of PTX ISA §8.4: relaxed, acquire, release, volatile or atomic.
     pub const fn is_strong(self) -> bool {
         self.order.is_strong()
@@ -153,6 +176,15 @@ pub struct Fence {
     pub may_execute: bool,
 }
 
+/// What threads do with their asynchronous copies (PTX ISA §9.7.9.25.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CopyCommand {
+    /// The copies that belong to no group yet become a group.
+    Commit,
+    /// Waits until all groups but the last ones, as many as this, are complete.
+    Wait(u64),
+}
+
 /// A warp arrives at a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
@@ -196,6 +228,14 @@ pub trait Events {
     fn open_access(&mut self, warp: WarpId, lanes: LaneMask, access: OpenAccess);
     /// A lane accesses memory wrongly, or aborts the launch.
     fn fault(&mut self, fault: Fault);
+    /// Lanes group their asynchronous copies, or have waited for them.
+    fn copies(
+        &mut self,
+        warp: WarpId,
+        lanes: LaneMask,
+        command: CopyCommand,
+        symbolics: &Symbolics,
+    );
     /// Lanes execute a fence.
     fn fence(&mut self, fence: Fence);
     /// These lanes of a warp have synchronized with each other.

@@ -44,6 +44,10 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         state.iterations += 1;
         state.before += u32::from(state.general().is_none());
         let is_open = state.is_open();
+        if state.general().is_some() || is_open {
+            self.check_copies(warp, header)?;
+        }
+        let state = self.open_loops.entry((warp, header)).or_default();
         if state.general().is_some() {
             self.end_iteration_at_header(warp, header, mask);
             self.check_handed(warp, header, mask);

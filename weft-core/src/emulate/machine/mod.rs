@@ -18,6 +18,7 @@ mod atomic;
 mod bypass;
 mod carried;
 mod contents;
+mod copies;
 mod counted;
 mod divergence;
 mod divergence_state;

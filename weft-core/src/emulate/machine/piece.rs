@@ -1,7 +1,7 @@
 //! A piece of an access: the lanes of one instruction that access one state space, and how the instruction acts on
 //! memory.
 
-use super::event::AccessKind;
+use super::event::{AccessKind, AccessManner};
 use super::memory_order::{MemoryOrder, MemoryScope, Ordering};
 use crate::emulate::value::lane::LaneMask;
 use crate::emulate::value::register::Value;
@@ -31,9 +31,14 @@ impl Piece<'_> {
 
 /// How an instruction acts on memory (PTX ISA §8.4), if it surely happens.
 pub(crate) fn kind(decoded: &Decoded) -> AccessKind {
+    let manner = match decoded.row.effect {
+        Effect::Atomic => AccessManner::Atomic,
+        _ if decoded.is_asynchronous => AccessManner::Asynchronous,
+        _ => AccessManner::Plain,
+    };
     AccessKind {
         writes: decoded.row.effect != Effect::Load,
-        is_atomic: decoded.row.effect == Effect::Atomic,
+        manner,
         order: MemoryOrder::new(Ordering::of_access(decoded), MemoryScope::of(decoded)),
         element: u8::try_from(decoded.ty().element_bytes()).expect("elements are small"),
         may_execute: false,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::copies::Copying;
 use super::divergence_state::LoopCounters;
 use super::draws::Draws;
 use super::event::{Doubt, DoubtKind, End, Events, OrderQuery, Stuck};
@@ -70,6 +71,7 @@ pub fn run(
         loop_counters: PerWarp::new(count, |_| LoopCounters::new()),
         first_arrivals: BTreeMap::new(),
         atomics: 0,
+        copying: PerWarp::new(count, |_| Copying::default()),
         exchanges: PerWarp::new(count, |_| 0),
         trapped: false,
         doubts: PerWarp::new(count, |_| None),

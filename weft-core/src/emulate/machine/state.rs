@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::copies::Copying;
 use super::divergence_state::{FirstArrivals, LoopCounters};
 use super::draws::Draws;
 use super::event::{Doubt, End};
@@ -102,6 +103,8 @@ pub(super) struct Machine<'a, E> {
     /// Number of atomic instructions that the warps have executed. Symbolic values that stand for later results count
     /// as well, so that each result gets another number.
     pub(super) atomics: u64,
+    /// For each warp, the lanes that might have asynchronous copies in flight.
+    pub(super) copying: PerWarp<Copying>,
     /// For each warp, the number of exchanges that it has executed.
     pub(super) exchanges: PerWarp<u32>,
     /// For each warp and loop, the iterations so far, and how far the proof of a loop with an open trip count has come.

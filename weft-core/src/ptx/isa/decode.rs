@@ -20,6 +20,9 @@ pub struct Decoded {
     pub modifiers: Modifiers,
     /// Whether a modifier is unknown, so that the instruction might not do what its row says.
     pub is_strange: bool,
+    /// Whether it is the load or the store of an asynchronous copy, which the linker makes of one (`flow/copy.rs`); no mnemonic
+    /// is.
+    pub is_asynchronous: bool,
 }
 
 /// What an instruction computes, whatever its operands are.
@@ -85,6 +88,13 @@ impl Decoded {
             _ => Some(32),
         }
     }
+
+    /// Whether it is a `cp.async` from global to shared memory that is completed by groups. Bulk copies and what arrives at an
+    /// mbarrier have words that are unknown.
+    pub fn is_copy(&self) -> bool {
+        let is_plain = self.types == [None; 3] && !self.is_strange;
+        self.row.opcode == Opcode::CpAsync && self.space == Space::Global && is_plain
+    }
 }
 
 /// Decodes a mnemonic; `None` if no row of the table fits.
@@ -96,6 +106,7 @@ pub fn decode(mnemonic: &str) -> Option<Decoded> {
         space: Space::Generic,
         modifiers: Modifiers::default(),
         is_strange: false,
+        is_asynchronous: false,
     };
     for word in mnemonic.split('.').skip(1) {
         decoded.word(word);

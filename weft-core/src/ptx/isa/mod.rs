@@ -48,6 +48,8 @@ pub enum Effect {
     WarpBarrier,
     /// Exchanges values between the lanes of a warp.
     Exchange,
+    /// Makes a group of the asynchronous copies of a thread, or waits for such groups.
+    CopyGroup,
     /// Jumps within the function.
     Branch,
     /// Calls a function.

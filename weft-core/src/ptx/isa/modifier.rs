@@ -39,9 +39,10 @@ modifiers! {
     F4e "f4e"; B4e "b4e"; Rc8 "rc8"; Ecl "ecl"; Ecr "ecr"; Rc16 "rc16";
     To "to"; V2 "v2"; V4 "v4"; V8 "v8"; Nc "nc";
     M8n8 "m8n8"; X1 "x1"; X2 "x2"; X4 "x4"; Trans "trans";
-    // Cache hints change no result.
+    // Cache hints change no result. One has an operand.
+    CacheHint "L2::cache_hint";
     Cache "ca" "cg" "cs" "lu" "cv" "wb" "wt" "L1" "L2" "L1::evict_normal" "L1::evict_unchanged" "L1::evict_first"
-        "L1::evict_last" "L1::no_allocate" "L2::evict_last" "L2::evict_normal" "L2::evict_first" "L2::cache_hint"
+        "L1::evict_last" "L1::no_allocate" "L2::evict_last" "L2::evict_normal" "L2::evict_first"
         "L2::64B" "L2::128B" "L2::256B" "unified";
 }
 

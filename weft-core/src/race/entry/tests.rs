@@ -2,7 +2,7 @@
 //! that covers it.
 
 use super::*;
-use crate::emulate::{MemoryOrder, MemoryScope, Ordering};
+use crate::emulate::{AccessManner, MemoryOrder, MemoryScope, Ordering};
 use crate::race::random::{READ, Random, Touch, order, synchronize};
 
 const WRITE: AccessKind = AccessKind { writes: true, ..READ };
@@ -10,7 +10,7 @@ const STRONG_READ: AccessKind =
     AccessKind { order: MemoryOrder::new(Ordering::Relaxed, MemoryScope::Gpu), ..READ };
 const STRONG_WRITE: AccessKind =
     AccessKind { order: MemoryOrder::new(Ordering::Relaxed, MemoryScope::Gpu), ..WRITE };
-const ATOMIC: AccessKind = AccessKind { is_atomic: true, ..STRONG_WRITE };
+const ATOMIC: AccessKind = AccessKind { manner: AccessManner::Atomic, ..STRONG_WRITE };
 
 const fn cta(kind: AccessKind) -> AccessKind {
     AccessKind { order: kind.order.within(MemoryScope::Cta), ..kind }

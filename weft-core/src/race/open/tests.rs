@@ -1,7 +1,7 @@
 //! Brute force: compares what the second analysis finds on accesses at open addresses with every pair of threads.
 
 use super::*;
-use crate::emulate::{MemoryOrder, MemoryScope, Ordering, Value};
+use crate::emulate::{AccessManner, MemoryOrder, MemoryScope, Ordering, Value};
 use crate::flow::Pc;
 use crate::race::random::{READ, Random, Touch, access, order, synchronize};
 
@@ -138,7 +138,7 @@ fn the_second_look_says_what_all_pairs_say() {
 
 const ATOMIC: AccessKind = AccessKind {
     writes: true,
-    is_atomic: true,
+    manner: AccessManner::Atomic,
     order: MemoryOrder::new(Ordering::Relaxed, MemoryScope::Gpu),
     ..READ
 };

@@ -11,11 +11,16 @@ use crate::memory::{Memory, ORDER, SHARED, UNSET, Value, byte_of};
 
 /// The kind of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+pub(super) enum Kind {
     Load,
     /// The first four bytes, and the next four.
     Store([Value; 2]),
     Atomic,
+    /// The read or the write of the copy with this number.
+    Copy {
+        copy: Thread,
+        writes: bool,
+    },
 }
 
 impl Machine<'_> {
@@ -72,6 +77,11 @@ impl Machine<'_> {
                 self.lanes[thread].pc = pc;
                 self.settle(thread);
             }
+            What::Copy { to, from, bytes, size } => {
+                self.copy(thread, pc, (to, from), (bytes, size));
+            }
+            What::Commit => self.commit(thread),
+            What::Wait(keep) => self.wait(thread, keep),
             What::WarpSync { mask } => self.meet(thread, pc, mask, false),
             What::Vote { mask, .. } | What::Shuffle { mask, .. } => {
                 self.meet(thread, pc, mask, true);
@@ -101,7 +111,13 @@ impl Machine<'_> {
     }
 
     /// Returns the contents of memory, zero outside of it.
-    fn read(&mut self, thread: Thread, array: Array, at: Option<usize>, bytes: u32) -> Value {
+    pub(super) fn read(
+        &mut self,
+        thread: Thread,
+        array: Array,
+        at: Option<usize>,
+        bytes: u32,
+    ) -> Value {
         let rests = if array == Array::Local { 0 } else { SHARED };
         let value = at.map_or(Value::default(), |at| {
             self.memory(thread, array).load(at, bytes as usize).on(rests)
@@ -110,14 +126,21 @@ impl Machine<'_> {
         value
     }
 
-    fn write(&mut self, thread: Thread, array: Array, at: Option<usize>, bytes: u32, value: Value) {
+    pub(super) fn write(
+        &mut self,
+        thread: Thread,
+        array: Array,
+        at: Option<usize>,
+        bytes: u32,
+        value: Value,
+    ) {
         if let Some(at) = at {
             self.memory(thread, array).store(at, bytes as usize, value);
         }
     }
 
     /// Records an access and returns the first byte that it touches, relative to its state space or buffer.
-    fn touch(
+    pub(super) fn touch(
         &mut self,
         thread: Thread,
         site: usize,
@@ -129,7 +152,9 @@ impl Machine<'_> {
         self.outcome.decides |= index.rests;
         let address = place.address(index.bits);
         self.outcome.wraps |= index.rests & ORDER != 0 && place.wraps(index.bits);
-        if !address.is_multiple_of(u64::from(bytes)) && place.array != Array::Local {
+        // A part of the source of a copy can have any size.
+        let is_aligned = !bytes.is_power_of_two() || address.is_multiple_of(u64::from(bytes));
+        if !is_aligned && place.array != Array::Local {
             self.outcome.misaligned.push(site);
         }
         let at = usize::try_from(address).expect("addresses have 64 bits");
@@ -147,13 +172,16 @@ impl Machine<'_> {
         let array = place.array;
         for byte in 0..bytes as usize {
             let access = Access {
-                stamp: self.clocks.now(thread),
+                stamp: match kind {
+                    Kind::Copy { copy, .. } => self.clocks.now(copy),
+                    _ => self.clocks.now(thread),
+                },
                 site,
-                writes: kind != Kind::Load,
+                writes: !matches!(kind, Kind::Load | Kind::Copy { writes: false, .. }),
                 is_atomic: kind == Kind::Atomic && self.atomics != Atomics::Off,
                 stored: match kind {
                     Kind::Store(values) => Some(byte_of(values[byte / 4], byte % 4)),
-                    Kind::Load | Kind::Atomic => None,
+                    Kind::Load | Kind::Atomic | Kind::Copy { .. } => None,
                 },
             };
             let location = Location { cta, array, byte: at + byte };

@@ -135,6 +135,7 @@ fn observes(code: &[Op], trace: &[Executed]) -> bool {
             | What::LoadPair { place, .. }
             | What::StorePair { place, .. }
             | What::Atomic { place, .. } => place.array != Array::Local || place.is_generic,
+            What::Copy { .. } | What::Commit | What::Wait(_) => true,
             What::Barrier { .. }
             | What::WarpSync { .. }
             | What::Vote { .. }

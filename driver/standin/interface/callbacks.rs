@@ -1,0 +1,43 @@
+//! Functions of the host that a stream calls: on a thread of their own, as the driver does. The call that asks for one waits until it has
+//! ended, so that what it does is done before what follows; one that waits for the program itself goes on beside it.
+
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use crate::call::Call;
+use crate::contexts;
+use crate::doubt;
+use crate::status::{Answer, Status, refuse};
+
+/// How long a call waits: much longer than functions need that wait for nothing.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Calls a function of the host. No lock may be held: it might call the driver.
+pub(super) fn run(call: &Call, function: impl FnOnce() -> Answer + Send + 'static) -> Answer {
+    let (done, waiting) = mpsc::channel();
+    let (context, caller) = (contexts::current(), doubt::own());
+    let body = move || {
+        // It acts for the thread that asks for it.
+        doubt::take_over(caller);
+        if let Some(context) = context {
+            contexts::set(context);
+        }
+        // Nobody waits for one that takes long.
+        let answer = function();
+        let _ = done.send((answer, doubt::own()));
+    };
+    let thread = thread::Builder::new().name("weft-callbacks".to_owned()).spawn(body);
+    thread.map_err(|_| refuse(Status::OutOfMemory, "no thread can be started"))?;
+    match waiting.recv_timeout(PATIENCE) {
+        Ok((answer, own)) => {
+            // The program waits for it, and for what it has read.
+            doubt::take_over(own);
+            answer
+        }
+        Err(_) => {
+            call.any().memory.left_to_host(call.function);
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Runs the instructions that group asynchronous copies and wait for them. Which copies are complete is found out by those
+//! that receive the events.
+
+use super::event::{CopyCommand, DoubtKind, Events, OrderQuery};
+use super::state::Machine;
+use super::stop::{OrStop, doubt, undecided};
+use crate::emulate::value::lane::LaneMask;
+use crate::emulate::value::origin::Origin;
+use crate::emulate::value::warp_id::WarpId;
+use crate::flow::{BlockId, Instr, Operand};
+use crate::ptx::isa::Opcode;
+
+/// The lanes of a warp that might have asynchronous copies in flight.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Copying {
+    /// Lanes with copies that belong to no group yet.
+    ungrouped: LaneMask,
+    /// Lanes with groups that might not be complete.
+    grouped: LaneMask,
+}
+
+impl<E: Events + OrderQuery> Machine<'_, E> {
+    /// Records that lanes copy. Fails in a loop whose iterations run at once: the copies of all of them might be in flight.
+    pub(super) fn begin_copies(&mut self, warp: WarpId, lanes: LaneMask) -> OrStop<()> {
+        if let Some(side) = self.may_execute.as_ref().filter(|side| side.is_widened()) {
+            return Err(side.undecided());
+        }
+        self.copying[warp].ungrouped |= lanes;
+        Ok(())
+    }
+
+    /// Runs an instruction that groups copies, or waits for groups. Fails under an open condition.
+    pub(super) fn copy_command(
+        &mut self,
+        warp: WarpId,
+        instr: &Instr,
+        lanes: LaneMask,
+    ) -> OrStop<()> {
+        if let Some(side) = &self.may_execute {
+            return Err(side.undecided());
+        }
+        self.count_commands(lanes);
+        let opcode = instr.decoded().map(|decoded| decoded.row.opcode);
+        let copying = &mut self.copying[warp];
+        if matches!(opcode, Some(Opcode::CpAsyncCommit | Opcode::CpAsyncWaitAll)) {
+            copying.grouped |= copying.ungrouped & lanes;
+            copying.ungrouped &= !lanes;
+            self.events.copies(warp, lanes, CopyCommand::Commit, &self.facts.symbolics);
+        }
+        let keep = match (opcode, instr.sources.first()) {
+            (Some(Opcode::CpAsyncWaitAll), _) => 0,
+            (Some(Opcode::CpAsyncWait), Some(Operand::Constant(keep))) => *keep,
+            (Some(Opcode::CpAsyncWait), _) => {
+                return Err(doubt(DoubtKind::Unsupported, instr.place, None));
+            }
+            _ => return Ok(()),
+        };
+        if keep == 0 {
+            copying.grouped &= !lanes;
+        }
+        self.events.copies(warp, lanes, CopyCommand::Wait(keep), &self.facts.symbolics);
+        Ok(())
+    }
+
+    /// Fails if some warp of the cta might have copies in flight where a warp comes to the header of a loop whose trip count
+    /// is open: iterations that do not run might have issued others.
+    pub(super) fn check_copies(&self, warp: WarpId, header: BlockId) -> OrStop<()> {
+        if self.copying.iter().all(|own| own.ungrouped | own.grouped == 0) {
+            return Ok(());
+        }
+        let place = self.program.blocks[header.index()].place;
+        let state = self.open_loops.get(&(warp, header));
+        let origin = state.and_then(|state| state.origin).unwrap_or(Origin::Register);
+        Err(undecided(place, place, origin))
+    }
+}

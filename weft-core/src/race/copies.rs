@@ -1,0 +1,253 @@
+//! Asynchronous copies in flight: accesses that are still to happen, at any time until their threads have waited for them.
+//!
+//! A copy is recorded twice as an ordinary access of its thread: when it is issued, so that it is compared with what came
+//! before, and when its thread has waited for it, so that it is compared with what comes later. In between, it conflicts
+//! with every other access of the same bytes, also with those of its own thread (PTX ISA §9.7.9.25.3).
+
+use std::collections::{BTreeMap, HashMap};
+
+use foldhash::fast::RandomState;
+
+use super::entry::{Conflict, conflict};
+use super::pairs::{Met, Pairs, RacingAccess, Threads};
+use super::rows::{KnownRows, LaneBytes, Row, rows};
+use crate::emulate::memory::bytes::Bytes;
+use crate::emulate::{
+    Access, AccessKind, AliasClass, CopyCommand, LaneMask, Origin, Value, WARP, WarpId, lanes,
+};
+use crate::flow::Pc;
+use crate::ptx::Space;
+
+/// The read or the write of a copy, by lanes that have not waited for it.
+#[derive(Clone, Debug)]
+pub struct CopyInFlight {
+    warp: WarpId,
+    lanes: LaneMask,
+    pc: Pc,
+    space: Space,
+    addresses: Value,
+    bytes: u32,
+    kind: AccessKind,
+    stored: Vec<Value>,
+    condition: Option<Origin>,
+    variable: Option<usize>,
+    is_representative: bool,
+    class: Option<AliasClass>,
+    decides: bool,
+    /// The groups that it belongs to, by the number of groups that the lanes had made before. Lanes in none of them have
+    /// not made a group since.
+    groups: Vec<(u64, LaneMask)>,
+    /// The numbers of the pages that it touches.
+    pages: Vec<u64>,
+}
+
+impl CopyInFlight {
+    fn new(access: &Access<'_>) -> Self {
+        Self {
+            warp: access.warp,
+            lanes: access.lanes,
+            pc: access.pc,
+            space: access.space,
+            addresses: access.addresses.clone(),
+            bytes: access.bytes,
+            kind: access.kind,
+            stored: access.stored.to_vec(),
+            condition: access.condition,
+            variable: access.variable,
+            is_representative: access.is_representative,
+            class: access.class,
+            decides: access.decides,
+            groups: Vec::new(),
+            pages: Vec::new(),
+        }
+    }
+
+    /// The access, as it was when it was issued, by the lanes of the copy.
+    pub fn access(&self) -> Access<'_> {
+        Access {
+            warp: self.warp,
+            lanes: self.lanes,
+            pc: self.pc,
+            space: self.space,
+            addresses: &self.addresses,
+            bytes: self.bytes,
+            kind: self.kind,
+            reads: !self.kind.writes,
+            stored: &self.stored,
+            condition: self.condition,
+            variable: self.variable,
+            is_representative: self.is_representative,
+            class: self.class,
+            decides: self.decides,
+        }
+    }
+
+    fn grouped(&self) -> LaneMask {
+        self.groups.iter().fold(0, |all, (_, lanes)| all | lanes)
+    }
+}
+
+/// A copy in flight: its warp, and its number.
+type CopyId = (WarpId, u64);
+
+/// A page of shared memory, or of global memory if the first part is `true`.
+type PageKey = (bool, u64);
+
+/// The most copies that are followed at one time.
+const MAX_COPIES: usize = 1 << 16;
+
+/// The copies of a cta's threads that are in flight.
+#[derive(Clone, Debug, Default)]
+pub struct CopiesInFlight {
+    copies: BTreeMap<CopyId, CopyInFlight>,
+    /// The rows of the copies, by page.
+    pages: HashMap<PageKey, Vec<(CopyId, Row)>, RandomState>,
+    /// For each warp, the number of groups that each lane has made.
+    groups: BTreeMap<WarpId, [u64; WARP]>,
+    known: KnownRows,
+    next: u64,
+    /// Whether a copy was left out because there were too many.
+    pub is_full: bool,
+}
+
+/// An access that meets a copy in flight on bytes of a page.
+#[derive(Debug)]
+pub struct CopyMeeting<'a> {
+    copy: &'a CopyInFlight,
+    access: &'a Access<'a>,
+    rows: [&'a Row; 2],
+    /// The number of the page.
+    pub page: u64,
+    /// The bytes that race.
+    pub bytes: Bytes,
+    /// How they race.
+    pub conflict: Conflict,
+}
+
+impl CopiesInFlight {
+    /// Adds a copy that lanes issue now.
+    pub fn issue(&mut self, access: &Access<'_>) {
+        if self.copies.len() >= MAX_COPIES {
+            self.is_full = true;
+            return;
+        }
+        let (id, mut copy) = ((access.warp, self.next), CopyInFlight::new(access));
+        self.next += 1;
+        let is_global = access.space == Space::Global;
+        rows(access, &mut self.known, |page, row| {
+            self.pages.entry((is_global, page)).or_default().push((id, row));
+            copy.pages.push(page);
+        });
+        self.copies.insert(id, copy);
+    }
+
+    /// Records that lanes of a warp group their copies or have waited for them. Returns the copies that are complete now,
+    /// each by the lanes for which it is.
+    pub fn command(
+        &mut self,
+        warp: WarpId,
+        lanes: LaneMask,
+        command: CopyCommand,
+    ) -> Vec<CopyInFlight> {
+        let made = self.groups.entry(warp).or_insert([0; WARP]);
+        let own = self.copies.range_mut((warp, 0)..=(warp, u64::MAX));
+        let CopyCommand::Wait(keep) = command else {
+            own.for_each(|(_, copy)| commit(copy, lanes, made));
+            crate::emulate::lanes(lanes).for_each(|lane| made[lane] += 1);
+            return Vec::new();
+        };
+        let mut complete = Vec::new();
+        for (id, copy) in own {
+            let done = completed(copy, lanes, keep, made);
+            if done != 0 {
+                copy.lanes &= !done;
+                copy.groups.iter_mut().for_each(|(_, group)| *group &= !done);
+                complete.push((*id, done));
+            }
+        }
+        complete.into_iter().filter_map(|(id, done)| self.land(id, done)).collect()
+    }
+
+    /// Takes lanes out of the rows of a copy for which it is complete. Returns the copy by these lanes.
+    fn land(&mut self, id: CopyId, done: LaneMask) -> Option<CopyInFlight> {
+        let copy = self.copies.get(&id)?;
+        let is_global = copy.space == Space::Global;
+        for page in &copy.pages {
+            let Some(rows) = self.pages.get_mut(&(is_global, *page)) else { continue };
+            for (_, row) in rows.iter_mut().filter(|(own, _)| *own == id) {
+                row.lanes &= !done;
+                if row.by != LaneBytes::All {
+                    row.bytes = lanes(row.lanes).fold(0, |all, lane| all | row.bytes_of(lane));
+                }
+            }
+            rows.retain(|(_, row)| row.lanes != 0);
+            if rows.is_empty() {
+                self.pages.remove(&(is_global, *page));
+            }
+        }
+        let landed = if copy.lanes == 0 { self.copies.remove(&id) } else { Some(copy.clone()) };
+        landed.map(|copy| CopyInFlight { lanes: done, ..copy })
+    }
+
+    /// Calls `met` with each copy in flight that an access conflicts with, page by page.
+    pub fn meet(&mut self, access: &Access<'_>, mut met: impl FnMut(&CopyMeeting<'_>)) {
+        if self.copies.is_empty() {
+            return;
+        }
+        let is_global = access.space == Space::Global;
+        let Self { copies, pages, known, .. } = self;
+        rows(access, known, |page, row| {
+            for (id, old) in pages.get(&(is_global, page)).into_iter().flatten() {
+                let Some(copy) = copies.get(id) else { continue };
+                let bytes = old.bytes & row.bytes;
+                let conflict = conflict(copy.kind, access.kind, true).filter(|_| bytes != 0);
+                if let Some(conflict) = conflict {
+                    met(&CopyMeeting { copy, access, rows: [old, &row], page, bytes, conflict });
+                }
+            }
+        });
+    }
+}
+
+/// Puts those lanes of a copy into a group that are in none. `made`: the number of groups that each lane has made.
+fn commit(copy: &mut CopyInFlight, committing: LaneMask, made: &[u64; WARP]) {
+    for lane in lanes(copy.lanes & committing & !copy.grouped()) {
+        match copy.groups.iter_mut().find(|(number, _)| *number == made[lane]) {
+            Some((_, group)) => *group |= 1 << lane,
+            None => copy.groups.push((made[lane], 1 << lane)),
+        }
+    }
+}
+
+/// The lanes for which a copy is complete, once these lanes have waited for all groups but the last `keep`.
+fn completed(copy: &CopyInFlight, waiting: LaneMask, keep: u64, made: &[u64; WARP]) -> LaneMask {
+    let of_group = |(number, group): &(u64, LaneMask)| {
+        let is_complete = |lane: &usize| number.saturating_add(keep) < made[*lane];
+        lanes(group & waiting).filter(is_complete).fold(0, |done, lane| done | 1 << lane)
+    };
+    copy.groups.iter().map(of_group).fold(0, |all, done| all | done)
+}
+
+impl CopyMeeting<'_> {
+    /// The instruction of the copy.
+    pub const fn pc(&self) -> Pc {
+        self.copy.pc
+    }
+
+    /// Adds the pairs of threads that race on some of these bytes.
+    pub(super) fn race(&self, cta: u32, watched: Bytes, pairs: &mut Pairs) {
+        let [old, new] = self.rows;
+        let bytes = self.bytes & watched;
+        let mut threads = Threads::default();
+        for lane in lanes(new.lanes_at(bytes)) {
+            threads.of[lane] = old.lanes_at(new.bytes_of(lane) & bytes);
+        }
+        let Some((first, second)) = threads.first() else { return };
+        let met = Met { space: self.access.space, page: self.page, bytes };
+        let (first, second) = (
+            RacingAccess::new(&self.copy.access(), cta, first),
+            RacingAccess::new(self.access, cta, second),
+        );
+        pairs.add(met, &first, &second, &threads, self.conflict, || false);
+    }
+}
