@@ -163,19 +163,7 @@ pub(crate) fn record(
         variables.into_iter().map(|(name, (base, _))| (name, numbering.number(base))).collect();
     numbering.follow(0);
     let line = Json::object(|json| {
-        json.text("record", "launch");
-        json.text("kernel", &kernel.name);
-        match &name {
-            Some(name) => json.text("module", name),
-            None => json.null("module"),
-        }
-        json.triple("grid", launch.grid);
-        json.triple("block", launch.block);
-        if let Some(cluster) = launch.cluster {
-            json.triple("cluster", cluster);
-        }
-        json.number("shared", launch.shared);
-        json.boolean("cooperative", launch.cooperative);
+        write_head(json, name.as_deref(), &kernel.name, launch);
         write_arguments(json, values.as_deref(), reason.as_deref());
         write_allocations(json, &mut numbering, before);
         if !globals.is_empty() {
@@ -193,6 +181,23 @@ pub(crate) fn record(
     note_passed(&mut state.memory, name.as_deref(), &kernel.name, reached);
     state.memory.launches += 1;
     state.launched.extend(name.map(|name| (name, kernel.name.clone())));
+}
+
+/// Writes what is launched, and how; `module`: the name of its module.
+fn write_head(json: &mut Json, module: Option<&str>, kernel: &str, launch: &Configuration) {
+    json.text("record", "launch");
+    json.text("kernel", kernel);
+    match module {
+        Some(name) => json.text("module", name),
+        None => json.null("module"),
+    }
+    json.triple("grid", launch.grid);
+    json.triple("block", launch.block);
+    if let Some(cluster) = launch.cluster {
+        json.triple("cluster", cluster);
+    }
+    json.number("shared", launch.shared);
+    json.boolean("cooperative", launch.cooperative);
 }
 
 fn write_arguments(json: &mut Json, values: Option<&[Argument]>, reason: Option<&str>) {

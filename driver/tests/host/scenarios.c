@@ -439,7 +439,7 @@ static const struct {
     {"blas", blas}, {"batches", batches}, {"light", light}, {"numbers", numbers}, {"names", names},
     {"tensors", tensors}, {"regions", regions}, {"arrays", arrays},
     {"hidden", hidden}, {"registered_later", registered_later}, {"round_trip", round_trip},
-    {"workspaces", workspaces}, {"closed", closed}, {"waiting", waiting},
+    {"workspaces", workspaces}, {"closed", closed}, {"waiting", waiting}, {"handed_on", handed_on},
 };
 
 int main(int count, char **arguments) {

@@ -5,6 +5,7 @@ use std::fs;
 
 use serde_json::{Value, json};
 use weft_core::finding::Verdict;
+use weft_harness::record::module_name;
 
 use super::{COPY, Written, launch, module, named, number, pointer};
 
@@ -69,6 +70,51 @@ fn a_launch_that_cannot_be_read_leaves_the_others() {
     let record = record.line(&good.replace("32", "64")).line(&good.replace("32", "96"));
     assert!(unread(&record).starts_with("LINES:2: the launch cannot be read: "));
     assert_eq!(record.record().unwrap().unwrap().launches().len(), 2);
+}
+
+#[test]
+fn more_kernels_than_were_launched_before_are_none() {
+    let text = module(COPY);
+    let args = [pointer(0, 32), pointer(0, 0), number(8)];
+    let known = |launched: u64| json!([{"size": 64, "contents": named('c'), "launched": launched}]);
+    let record = Written::new("stray-more").module(&text).contents('c', &"07".repeat(64));
+    let record = record.launch("copy", &text, 32, &args, &known(0));
+    let record = record.launch("copy", &text, 64, &args, &known(1));
+    assert_eq!(record.record().unwrap().unwrap().launches().len(), 2);
+    let record = record.launch("copy", &text, 96, &args, &known(2));
+    let told = unread(&record);
+    assert!(
+        told.contains("the launch cannot be read: fewer kernels were launched before"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_kernel_that_cannot_be_read_might_have_written_anywhere() {
+    let text = module(COPY);
+    let args = [pointer(0, 32), pointer(0, 0), number(8)];
+    let known =
+        |launched: Value| json!([{"size": 64, "contents": named('c'), "launched": launched}]);
+    let is_given = |name: &str, first: &str, launched: Value| {
+        let record = Written::new(name).module(&text).contents('c', &"07".repeat(64)).line(first);
+        let record = record.launch("copy", &text, 32, &args, &known(launched));
+        record.jobs(&[&text], "").iter().any(|job| !job.launch.buffers["a"].contents.is_empty())
+    };
+    let good =
+        launch("copy", Some(&module_name(&text)), 1, &args, &json!([{"size": 64}])).to_string();
+    assert!(is_given("all-read", &good, json!(1)), "`copy` writes through its arguments alone");
+    let odd = good.replace("\"shared\":0", "\"shared\":-1");
+    let lines =
+        ["{\"record\":\"launch\"}", &odd, &good.replace("\"module\":\"", "\"module\":\"../")];
+    for (at, line) in lines.into_iter().enumerate() {
+        assert!(!is_given(&format!("unread-before-{at}"), line, json!(1)), "{line}");
+        // The host has overwritten it since.
+        assert!(is_given(&format!("unread-old-{at}"), line, json!(null)), "{line}");
+    }
+    // One whose name can be read is known.
+    let beyond = json!([{"size": 64, "pointers": [{"at": 0, "allocation": 7, "offset": 0}]}]);
+    let beyond = launch("copy", Some(&module_name(&text)), 1, &args, &beyond).to_string();
+    assert!(is_given("unread-named", &beyond, json!(1)));
 }
 
 #[test]
