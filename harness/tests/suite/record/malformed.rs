@@ -96,7 +96,8 @@ fn a_kernel_that_cannot_be_read_might_have_written_anywhere() {
     let known =
         |launched: Value| json!([{"size": 64, "contents": named('c'), "launched": launched}]);
     let is_given = |name: &str, first: &str, launched: Value| {
-        let record = Written::new(name).module(&text).contents('c', &"07".repeat(64)).line(first);
+        let record = Written::new(name).line("{\"record\":\"process\",\"version\":3}").line(first);
+        let record = record.module(&text).contents('c', &"07".repeat(64));
         let record = record.launch("copy", &text, 32, &args, &known(launched));
         record.jobs(&[&text], "").iter().any(|job| !job.launch.buffers["a"].contents.is_empty())
     };
