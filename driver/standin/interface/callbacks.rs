@@ -29,15 +29,12 @@ pub(super) fn run(call: &Call, function: impl FnOnce() -> Answer + Send + 'stati
     };
     let thread = thread::Builder::new().name("weft-callbacks".to_owned()).spawn(body);
     thread.map_err(|_| refuse(Status::OutOfMemory, "no thread can be started"))?;
-    match waiting.recv_timeout(PATIENCE) {
-        Ok((answer, own)) => {
-            // The program waits for it, and for what it has read.
-            doubt::take_over(own);
-            answer
-        }
-        Err(_) => {
-            call.any().memory.left_to_host(call.function);
-            Ok(())
-        }
+    if let Ok((answer, own)) = waiting.recv_timeout(PATIENCE) {
+        // The program waits for it, and for what it has read.
+        doubt::take_over(own);
+        answer
+    } else {
+        call.any().memory.left_to_host(call.function);
+        Ok(())
     }
 }
