@@ -236,7 +236,7 @@ fn pointers_to_more_memory_than_can_be_checked_are_open() {
         (0..count).map(|at| json!({"at": 8 * at, "allocation": at + 1, "offset": 0})).collect();
     let list = json!({"size": 8 * count, "contents": named('a'), "pointers": pointers});
     let rest = (0..count).map(|_| json!({"size": 64}));
-    let memory = Value::from_iter([list].into_iter().chain(rest));
+    let memory: Value = [list].into_iter().chain(rest).collect();
     let contents = "00".repeat(8 * count as usize);
     let record = Written::new("many-pointers").module(&text).contents('a', &contents);
     let args = [pointer(count, 0), pointer(0, 0), number(4)];
