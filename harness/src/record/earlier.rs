@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct EarlierKernels(usize);
 
 /// A kernel: the name of its module, and its own.
-pub(super) type KernelName = (String, String);
+pub(super) type LaunchedName = (String, String);
 
 /// Returns what stands for a kernel whose name cannot be read, in the line at `place`: it is of no module, so that nothing is known of what
 /// it writes.
@@ -19,15 +19,15 @@ pub(super) fn unknown(place: &str) -> KernelName {
 /// the shorter one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct EarlierLists {
-    lists: Vec<(EarlierKernels, KernelName)>,
-    numbers: BTreeMap<(EarlierKernels, KernelName), EarlierKernels>,
+    lists: Vec<(EarlierKernels, LaunchedName)>,
+    numbers: BTreeMap<(EarlierKernels, LaunchedName), EarlierKernels>,
 }
 
 /// The lists of one process, from the empty one on, each with one more kernel.
 #[derive(Debug)]
 pub(super) struct ProcessKernels {
     lists: Vec<EarlierKernels>,
-    known: BTreeSet<KernelName>,
+    known: BTreeSet<LaunchedName>,
 }
 
 impl Default for ProcessKernels {
@@ -38,7 +38,7 @@ impl Default for ProcessKernels {
 
 impl ProcessKernels {
     /// Adds a kernel, if it is new.
-    pub(super) fn add(&mut self, kernel: KernelName, all: &mut EarlierLists) {
+    pub(super) fn add(&mut self, kernel: LaunchedName, all: &mut EarlierLists) {
         if let Some(last) = self.lists.last().copied()
             && self.known.insert(kernel.clone())
         {
@@ -58,7 +58,7 @@ impl ProcessKernels {
 }
 
 impl EarlierLists {
-    fn longer(&mut self, list: EarlierKernels, kernel: KernelName) -> EarlierKernels {
+    fn longer(&mut self, list: EarlierKernels, kernel: LaunchedName) -> EarlierKernels {
         let lists = &mut self.lists;
         *self.numbers.entry((list, kernel)).or_insert_with_key(|key| {
             lists.push(key.clone());
@@ -71,7 +71,7 @@ impl EarlierLists {
         &self,
         list: EarlierKernels,
         known: &mut Vec<bool>,
-        mut test: impl FnMut(&KernelName) -> bool,
+        mut test: impl FnMut(&LaunchedName) -> bool,
     ) -> bool {
         if known.is_empty() {
             known.push(false);

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use weft_core::ptx::{self, Module};
 
-use super::earlier::{EarlierKernels, EarlierLists, KernelName};
+use super::earlier::{EarlierKernels, EarlierLists, LaunchedName};
 use super::recorded::PassedKernel;
 use crate::bounded;
 
@@ -17,7 +17,7 @@ const MOST: u64 = 128 << 20;
 pub(super) struct Writers {
     modules: BTreeMap<String, Option<Module>>,
     /// By module and kernel; `None`: it might write anything.
-    written: BTreeMap<KernelName, Option<WrittenParameters>>,
+    written: BTreeMap<LaunchedName, Option<WrittenParameters>>,
     /// Whether a kernel of an earlier list might write anything, by the number of the list.
     strays: Vec<bool>,
 }
@@ -60,7 +60,7 @@ impl Writers {
 
     fn written(
         &mut self,
-        key: &KernelName,
+        key: &LaunchedName,
         path: &dyn Fn(&str) -> PathBuf,
     ) -> Option<&WrittenParameters> {
         if !self.written.contains_key(key) {

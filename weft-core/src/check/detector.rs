@@ -141,7 +141,7 @@ impl Events for Detector {
         }
         let Self { shared, global, copies, order, .. } = self;
         let shadow = if access.space == Space::Shared { shared } else { global };
-        copies.meet(access, |met| shadow.race(met.page, met.bytes, met.conflict));
+        copies.meet_once(access, |met| shadow.race(met.page, met.bytes, met.conflict));
         shadow.access(access, order);
         if let Some(footprint) = &mut self.footprint
             && access.space == Space::Global

@@ -21,7 +21,7 @@ enum Source {
 }
 
 /// A copy while it is linked.
-struct Copy {
+struct AsyncCopy {
     /// Bytes that each lane copies: 4, 8 or 16.
     bytes: u64,
     guard: Option<Condition>,
@@ -56,10 +56,13 @@ impl<'m> Linker<'m> {
         let &ptx::ParsedOperand::Integer(bytes @ (4 | 8 | 16)) = bytes else {
             return Err(self.bad_operand(instruction, "4, 8 or 16 bytes"));
         };
+        if matches!(source, Source::Bytes(Operand::Constant(size)) if size > bytes) {
+            return Err(self.bad_operand(instruction, "a source that is not larger than the copy"));
+        }
         let to = self.address(frame, instruction, to, Space::Shared)?;
         let from = self.address(frame, instruction, from, Space::Global)?;
         let through = (0..bytes / 4).map(|_| Some(self.new_register())).collect();
-        let copy = Copy { bytes, guard, through, source: from, place, span: instruction.span };
+        let copy = AsyncCopy { bytes, guard, through, source: from, place, span: instruction.span };
         self.copy_loads(&copy, source)?;
         let stored = copy.through.iter().flatten().map(|register| Operand::Register(*register));
         let store = asynchronous(match bytes {
@@ -98,14 +101,14 @@ impl<'m> Linker<'m> {
     }
 
     /// Emits the loads of a copy into the registers through which it goes.
-    fn copy_loads(&mut self, copy: &Copy, source: Source) -> Result<(), LinkError> {
+    fn copy_loads(&mut self, copy: &AsyncCopy, source: Source) -> Result<(), LinkError> {
         let all = match copy.bytes {
             16 => "ld.global.v4.b32",
             8 => "ld.global.v2.b32",
             _ => "ld.global.b32",
         };
         let size = match source {
-            Source::Bytes(Operand::Constant(size)) if size >= copy.bytes => {
+            Source::Bytes(Operand::Constant(size)) if size == copy.bytes => {
                 return self.copy_load(copy, all, copy.guard, copy.source);
             }
             Source::All => return self.copy_load(copy, all, copy.guard, copy.source),
@@ -132,7 +135,7 @@ impl<'m> Linker<'m> {
     /// Emits the load of the `part` bytes, a power of two, that this bit of the size stands for.
     fn copy_part(
         &mut self,
-        copy: &Copy,
+        copy: &AsyncCopy,
         size: Operand,
         part: u64,
         partial: Condition,
@@ -159,7 +162,7 @@ impl<'m> Linker<'m> {
 
     fn copy_load(
         &mut self,
-        copy: &Copy,
+        copy: &AsyncCopy,
         mnemonic: &str,
         guard: Option<Condition>,
         from: Address,
@@ -171,7 +174,7 @@ impl<'m> Linker<'m> {
     /// Emits a value for each register that the copy goes through.
     fn fill(
         &mut self,
-        copy: &Copy,
+        copy: &AsyncCopy,
         guard: Option<Condition>,
         value: Operand,
     ) -> Result<(), LinkError> {
@@ -185,7 +188,7 @@ impl<'m> Linker<'m> {
     /// Emits a comparison of two numbers that also asks for `guard`.
     fn compared(
         &mut self,
-        copy: &Copy,
+        copy: &AsyncCopy,
         comparison: &str,
         [a, b]: [Operand; 2],
         guard: Option<Condition>,
@@ -200,7 +203,7 @@ impl<'m> Linker<'m> {
     }
 
     /// Emits a condition that asks for the copy's guard too.
-    fn both(&mut self, copy: &Copy, condition: Condition) -> Result<Condition, LinkError> {
+    fn both(&mut self, copy: &AsyncCopy, condition: Condition) -> Result<Condition, LinkError> {
         let Some(guard) = copy.guard else { return Ok(condition) };
         let register = self.made(copy, "and.pred", [truth(guard), truth(condition)].into())?;
         Ok(Condition { register, negated: false })
@@ -209,7 +212,7 @@ impl<'m> Linker<'m> {
     /// Emits a computation of a new register.
     fn made(
         &mut self,
-        copy: &Copy,
+        copy: &AsyncCopy,
         mnemonic: &str,
         sources: Box<[Operand]>,
     ) -> Result<Reg, LinkError> {
@@ -221,7 +224,7 @@ impl<'m> Linker<'m> {
 
     fn line(
         &mut self,
-        copy: &Copy,
+        copy: &AsyncCopy,
         decoded: Decoded,
         guard: Option<Condition>,
         dests: Dests,

@@ -11,7 +11,7 @@ use foldhash::fast::RandomState;
 use super::entry::{Conflict, conflict};
 use super::pairs::{Met, Pairs, RacingAccess, Threads};
 use super::rows::{KnownRows, LaneBytes, Row, rows};
-use crate::emulate::memory::bytes::Bytes;
+use crate::emulate::memory::bytes::{Bytes, PAGE};
 use crate::emulate::{
     Access, AccessKind, AliasClass, CopyCommand, LaneMask, Origin, Value, WARP, WarpId, lanes,
 };
@@ -82,6 +82,14 @@ impl CopyInFlight {
         }
     }
 
+    /// Whether a later copy is by the same instruction, and by at least these lanes, to the same addresses.
+    fn is_repeated(&self, later: &Access<'_>) -> bool {
+        (self.pc, self.kind, self.bytes) == (later.pc, later.kind, later.bytes)
+            && self.lanes & !later.lanes == 0
+            && self.addresses == *later.addresses
+            && self.is_representative == later.is_representative
+    }
+
     fn grouped(&self) -> LaneMask {
         self.groups.iter().fold(0, |all, (_, lanes)| all | lanes)
     }
@@ -115,7 +123,7 @@ pub struct CopiesInFlight {
 pub struct CopyMeeting<'a> {
     copy: &'a CopyInFlight,
     access: &'a Access<'a>,
-    rows: [&'a Row; 2],
+    pub(super) rows: [&'a Row; 2],
     /// The number of the page.
     pub page: u64,
     /// The bytes that race.
@@ -127,6 +135,7 @@ pub struct CopyMeeting<'a> {
 impl CopiesInFlight {
     /// Adds a copy that lanes issue now.
     pub fn issue(&mut self, access: &Access<'_>) {
+        self.forget_repeated(access);
         if self.copies.len() >= MAX_COPIES {
             self.is_full = true;
             return;
@@ -139,6 +148,21 @@ impl CopiesInFlight {
             copy.pages.push(page);
         });
         self.copies.insert(id, copy);
+    }
+
+    /// Drops the copy that an access repeats: it is complete no later than the new one, so that whatever meets it, or follows
+    /// it, meets or follows the new one too.
+    fn forget_repeated(&mut self, access: &Access<'_>) {
+        let page = access.addresses.bits_of(access.lanes.trailing_zeros() as usize % WARP) / PAGE;
+        let rows = self.pages.get(&(access.space == Space::Global, page));
+        let is_repeated = |(id, _): &&(CopyId, Row)| {
+            id.0 == access.warp && self.copies.get(id).is_some_and(|old| old.is_repeated(access))
+        };
+        let Some(&(id, _)) = rows.into_iter().flatten().find(is_repeated) else { return };
+        if let Some(old) = self.copies.get_mut(&id) {
+            let lanes = std::mem::take(&mut old.lanes);
+            self.land(id, lanes);
+        }
     }
 
     /// Records that lanes of a warp group their copies or have waited for them. Returns the copies that are complete now,
@@ -189,6 +213,23 @@ impl CopiesInFlight {
         landed.map(|copy| CopyInFlight { lanes: done, ..copy })
     }
 
+    /// As `meet`, where only the bytes that race are of interest: bytes that surely race are not met again.
+    pub fn meet_once(&mut self, access: &Access<'_>, mut met: impl FnMut(&CopyMeeting<'_>)) {
+        let mut racing: Vec<(u64, Bytes)> = Vec::new();
+        self.meet(access, |meeting| {
+            met(meeting);
+            if meeting.conflict == Conflict::Race {
+                racing.push((meeting.page, meeting.bytes));
+            }
+        });
+        let is_global = access.space == Space::Global;
+        for (page, bytes) in racing {
+            let Some(rows) = self.pages.get_mut(&(is_global, page)) else { continue };
+            rows.iter_mut().for_each(|(_, row)| row.restrict(!bytes));
+            rows.retain(|(_, row)| row.bytes != 0);
+        }
+    }
+
     /// Calls `met` with each copy in flight that an access conflicts with, page by page.
     pub fn meet(&mut self, access: &Access<'_>, mut met: impl FnMut(&CopyMeeting<'_>)) {
         if self.copies.is_empty() {
@@ -229,9 +270,9 @@ fn completed(copy: &CopyInFlight, waiting: LaneMask, keep: u64, made: &[u64; WAR
 }
 
 impl CopyMeeting<'_> {
-    /// The instruction of the copy.
-    pub const fn pc(&self) -> Pc {
-        self.copy.pc
+    /// The instructions and warps of the copy and of the access.
+    pub(super) const fn sides(&self) -> [(Pc, WarpId); 2] {
+        [(self.copy.pc, self.copy.warp), (self.access.pc, self.access.warp)]
     }
 
     /// Adds the pairs of threads that race on some of these bytes.

@@ -47,7 +47,9 @@ struct HistoryPage {
 }
 
 /// For each page, and instructions and warps of two accesses of which all lanes raced there: their rows the last time.
-type Raced = HashMap<(Space, u64, [(Pc, WarpId); 2]), [Row; 2], RandomState>;
+type Raced = HashMap<RacedKey, [Row; 2], RandomState>;
+
+type RacedKey = (Space, u64, [(Pc, WarpId); 2]);
 
 /// Most entries of `Raced`.
 const MAX_RACED: usize = 1 << 15;
@@ -60,6 +62,8 @@ pub struct CtaHistory {
     shared: Pages<HistoryPage>,
     global: Pages<HistoryPage>,
     raced: Raced,
+    /// Likewise, where the first access is a copy in flight.
+    met: Raced,
     known: KnownRows,
 }
 
@@ -82,14 +86,25 @@ impl CtaHistory {
             pages
         };
         let (shared, global) = (pages(&watched.shared), pages(&watched.global));
-        Self { shared, global, raced: Raced::default(), known: KnownRows::default() }
+        let (raced, met) = (Raced::default(), Raced::default());
+        Self { shared, global, raced, met, known: KnownRows::default() }
     }
 
     /// Adds the pairs of threads of an access that meets a copy in flight on watched bytes.
     pub fn meet(&mut self, space: Space, meeting: &CopyMeeting<'_>, cta: u32, pairs: &mut Pairs) {
         let pages = if space == Space::Shared { &mut self.shared } else { &mut self.global };
         let watched = pages.known(meeting.page).map_or(0, |page| page.watched);
-        if watched & meeting.bytes != 0 && pairs.compare(meeting.bytes.count_ones() as usize) {
+        if watched & meeting.bytes == 0 || !pairs.compare(1) {
+            return;
+        }
+        let sides = meeting.sides();
+        let [(a, _), (b, _)] = sides;
+        if !pairs.takes(space, a, b) {
+            return pairs.cut();
+        }
+        let is_known = note_rows(&mut self.met, (space, meeting.page, sides), meeting.rows);
+        let is_settled = is_known && pairs.is_settled(space, a, b, meeting.conflict);
+        if !is_settled && pairs.compare(ROW_COST as usize) {
             meeting.race(cta, watched, pairs);
         }
     }
@@ -104,7 +119,7 @@ impl CtaHistory {
         pairs: &mut Pairs,
     ) {
         let space = access.space;
-        let Self { shared, global, raced, known } = self;
+        let Self { shared, global, raced, known, .. } = self;
         let pages = if space == Space::Shared { shared } else { global };
         if pages.is_empty() || !pairs.compare(0) {
             return;
@@ -183,6 +198,18 @@ impl HistoryPage {
             latest_of(&mut self.latest, record).push(at);
         }
     }
+}
+
+/// Whether two accesses had these rows the last time; notes them if not.
+fn note_rows(raced: &mut Raced, key: RacedKey, [old, new]: [&Row; 2]) -> bool {
+    let is_known = raced.get(&key).is_some_and(|[a, b]| a == old && b == new);
+    if !is_known {
+        if raced.len() >= MAX_RACED {
+            raced.clear();
+        }
+        raced.insert(key, [old.clone(), new.clone()]);
+    }
+    is_known
 }
 
 /// The records of the last time of an instruction and warp, after making that the time of `record`.
@@ -276,15 +303,9 @@ impl Meeting<'_> {
         if order.is_one(before, after) {
             let sides = [old, new].map(|record| (record.side.pc, record.side.warp));
             let key = (space, self.page, sides);
-            let is_known = raced.get(&key).is_some_and(|[a, b]| *a == old.row && *b == new.row);
+            let is_known = note_rows(raced, key, [&old.row, &new.row]);
             if is_known && pairs.is_settled(space, old.side.pc, new.side.pc, conflict) {
                 return;
-            }
-            if !is_known {
-                if raced.len() >= MAX_RACED {
-                    raced.clear();
-                }
-                raced.insert(key, [old.row.clone(), new.row.clone()]);
             }
         }
         let threads = self.unordered(old, new);

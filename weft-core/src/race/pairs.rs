@@ -239,6 +239,12 @@ impl Pairs {
         harmful
     }
 
+    /// Whether a pair of instructions is recorded, or can be.
+    pub(super) fn takes(&self, space: Space, a: Pc, b: Pc) -> bool {
+        let key = (space == Space::Global, a.min(b), a.max(b));
+        self.all.len() < MAX_PAIRS || self.all.contains_key(&key)
+    }
+
     /// Whether a pair of instructions is already known to race with this conflict or a worse one, and not to be benign.
     pub(super) fn is_settled(&self, space: Space, a: Pc, b: Pc, conflict: Conflict) -> bool {
         let pair = self.all.get(&(space == Space::Global, a.min(b), a.max(b)));
@@ -258,7 +264,7 @@ impl Pairs {
     ) {
         let example = Example { first: *first, second: *second };
         let key = (met.space == Space::Global, first.pc.min(second.pc), first.pc.max(second.pc));
-        if self.all.len() >= MAX_PAIRS && !self.all.contains_key(&key) {
+        if !self.takes(met.space, first.pc, second.pc) {
             self.is_cut = true;
             return;
         }

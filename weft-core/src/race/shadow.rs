@@ -109,10 +109,14 @@ impl Shadow {
     }
 
     /// Records that bytes of a page race.
-    pub fn race(&mut self, page: u64, bytes: Bytes, conflict: Conflict) {
-        for at in places(bytes) {
-            note_byte(&mut self.racing, page * PAGE + at, conflict);
-        }
+    pub fn race(&mut self, number: u64, bytes: Bytes, conflict: Conflict) {
+        let (pages, all) = (&mut self.pages, &mut self.racing);
+        let Some(page) = pages.page(number) else { return };
+        note_racing(&mut page.racing, bytes, conflict, &mut |new, conflict| {
+            for at in places(new) {
+                note_byte(all, number * PAGE + at, conflict);
+            }
+        });
     }
 
     /// Records an access of a warp, and compares it with those before.

@@ -10,22 +10,13 @@ use crate::emulate::value::warp_id::WarpId;
 use crate::flow::{BlockId, Instr, Operand};
 use crate::ptx::isa::Opcode;
 
-/// The lanes of a warp that might have asynchronous copies in flight.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Copying {
-    /// Lanes with copies that belong to no group yet.
-    ungrouped: LaneMask,
-    /// Lanes with groups that might not be complete.
-    grouped: LaneMask,
-}
-
 impl<E: Events + OrderQuery> Machine<'_, E> {
     /// Records that lanes copy. Fails in a loop whose iterations run at once: the copies of all of them might be in flight.
     pub(super) fn begin_copies(&mut self, warp: WarpId, lanes: LaneMask) -> OrStop<()> {
         if let Some(side) = self.may_execute.as_ref().filter(|side| side.is_widened()) {
             return Err(side.undecided());
         }
-        self.copying[warp].ungrouped |= lanes;
+        self.copying[warp].issue(lanes);
         Ok(())
     }
 
@@ -43,8 +34,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let opcode = instr.decoded().map(|decoded| decoded.row.opcode);
         let copying = &mut self.copying[warp];
         if matches!(opcode, Some(Opcode::CpAsyncCommit | Opcode::CpAsyncWaitAll)) {
-            copying.grouped |= copying.ungrouped & lanes;
-            copying.ungrouped &= !lanes;
+            copying.commit(lanes);
             self.events.copies(warp, lanes, CopyCommand::Commit, &self.facts.symbolics);
         }
         let keep = match (opcode, instr.sources.first()) {
@@ -56,16 +46,16 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             _ => return Ok(()),
         };
         if keep == 0 {
-            copying.grouped &= !lanes;
+            copying.wait_for_all(lanes);
         }
         self.events.copies(warp, lanes, CopyCommand::Wait(keep), &self.facts.symbolics);
         Ok(())
     }
 
-    /// Fails if some warp of the cta might have copies in flight where a warp comes to the header of a loop whose trip count
-    /// is open: iterations that do not run might have issued others.
+    /// Fails if a warp might have copies in flight where it comes to the header of a loop whose trip count is open:
+    /// iterations that do not run might have issued others.
     pub(super) fn check_copies(&self, warp: WarpId, header: BlockId) -> OrStop<()> {
-        if self.copying.iter().all(|own| own.ungrouped | own.grouped == 0) {
+        if !self.copying[warp].is_any() {
             return Ok(());
         }
         let place = self.program.blocks[header.index()].place;

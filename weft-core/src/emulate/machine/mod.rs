@@ -19,6 +19,7 @@ mod bypass;
 mod carried;
 mod contents;
 mod copies;
+mod copying;
 mod counted;
 mod divergence;
 mod divergence_state;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::copies::Copying;
+use super::copying::Copying;
 use super::divergence_state::LoopCounters;
 use super::draws::Draws;
 use super::event::{Doubt, DoubtKind, End, Events, OrderQuery, Stuck};
@@ -46,11 +46,7 @@ pub fn run(
         return CtaRun::ended(too_many_registers(program));
     }
     let count = usize::try_from(warps).expect("a cta has few warps");
-    facts.splits.begin();
-    facts.counters.begin_cta();
-    // If some access might lead from one buffer to another, stores of a loop are not assumed to stay in the buffer or
-    // variable that their address is based on.
-    facts.strays.some |= !inputs.strays.is_empty();
+    begin(facts, inputs);
     let unwritten = Value::open(facts.symbolics.any_number(Origin::Register));
     let warp = |id| Warp::new(id, threads, program.entry, slice, &unwritten);
     let limit = facts.limit.of_a_cta().min(facts.limit.instructions - facts.spent);
@@ -90,6 +86,15 @@ pub fn run(
     let Machine { run, facts, spent, .. } = machine;
     facts.spent = (facts.spent + spent).min(facts.limit.instructions);
     CtaRun { reads_unwritten: facts.symbolics.reads_unwritten, ..run }
+}
+
+/// Prepares what passes find out for the run of a cta.
+fn begin(facts: &mut Facts, inputs: &Inputs) {
+    facts.splits.begin();
+    facts.counters.begin_cta();
+    // If some access might lead from one buffer to another, stores of a loop are not assumed to stay in the buffer or
+    // variable that their address is based on.
+    facts.strays.some |= !inputs.strays.is_empty();
 }
 
 /// How the run of a cta ends whose warps have too many registers.

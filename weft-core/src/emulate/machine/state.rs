@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::copies::Copying;
+use super::copying::Copying;
 use super::divergence_state::{FirstArrivals, LoopCounters};
 use super::draws::Draws;
 use super::event::{Doubt, End};

@@ -105,7 +105,10 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             Effect::Barrier | Effect::WarpBarrier | Effect::Exchange => {
                 return self.wait(warp, block, pc, instr, enabled);
             }
-            Effect::CopyGroup => self.copy_command(warp, instr, enabled)?,
+            Effect::CopyGroup => {
+                self.copy_command(warp, instr, enabled)?;
+                self.in_lock_step(warp);
+            }
             Effect::Asynchronous => return Err(doubt(DoubtKind::Unsupported, instr.place, None)),
             Effect::Compute | Effect::Opaque => {
                 self.compute(warp, pc, instr, enabled);
