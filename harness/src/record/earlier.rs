@@ -11,7 +11,7 @@ pub(super) type LaunchedName = (String, String);
 
 /// Returns what stands for a kernel whose name cannot be read, in the line at `place`: it is of no module, so that nothing is known of what
 /// it writes.
-pub(super) fn unknown(place: &str) -> KernelName {
+pub(super) fn unknown(place: &str) -> LaunchedName {
     (String::new(), place.to_owned())
 }
 
