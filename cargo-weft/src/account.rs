@@ -58,20 +58,25 @@ pub(crate) fn of(
     let dead: Vec<(String, DeadAllow)> = packages.flat_map(dead).collect();
     let unlaunched = request.records.unlaunched(&jobs);
     let invalid = request.records.invalid(&jobs, request.whole);
-    let (doubtful, certain): (Vec<_>, Vec<_>) = invalid.iter().partition(|call| call.after_read);
+    let (doubtful, certain): (Vec<_>, Vec<_>) = invalid.iter().partition(|call| call.is_doubtful());
     for call in doubtful {
-        printer.note(&call.to_string());
+        printer.notice(&call.to_string());
     }
-    let mut counts = counts(&jobs, request.failed.len() + dead.len());
+    let lost = request.records.lost(&jobs, request.whole);
+    let mut counts = counts(&jobs, request.failed.len() + dead.len() + lost.len());
     counts.defect += certain.len();
     let exit = exit(counts);
     let mut problems: Vec<RunProblem> = dead.iter().map(problem).collect();
     problems.extend(certain.into_iter().map(coverage::problem));
+    problems.extend(lost.iter().map(coverage::lost_problem));
     let (unlaunched, invalid) = (&unlaunched[..], &invalid[..]);
     let end = Ending { jobs: &jobs, counts, exit, problems: &problems, unlaunched, invalid };
     renderer.finish(end, printer)?;
     for (_, error) in &dead {
         printer.failure(error);
+    }
+    for own in &lost {
+        printer.failure(own);
     }
     Ok(exit)
 }

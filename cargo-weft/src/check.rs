@@ -6,9 +6,8 @@ use weft_core::report::checked::RunProblem;
 
 use crate::account::{self, Request};
 use crate::arguments::CheckArgs;
-use crate::coverage::RunRecords;
 use crate::exit::{Exit, Failure};
-use crate::files::{self, Files};
+use crate::files::{self, FileJobs, Files};
 use crate::formats::{self, RunContext};
 use crate::print::{self, Printer};
 use crate::settings::CommandSettings;
@@ -30,21 +29,21 @@ fn checked(arguments: &CheckArgs, printer: &mut Printer) -> Result<Exit, Failure
     let checker = solver.map(Solver::checker).unwrap_or_default();
     let files = Files {
         paths: &arguments.files,
+        record: arguments.record.as_deref(),
         kernel: arguments.kernel.as_ref(),
         settings: &arguments.settings,
         config: arguments.config.as_deref(),
         checker: &checker,
     };
-    let (jobs, failures) = files::jobs(files, printer)?;
+    let FileJobs { jobs, failures, records } = files::jobs(files, printer)?;
     let failed: Vec<RunProblem> = failures.iter().map(|failure| problem(failure)).collect();
     let format = arguments.message_format;
-    if failures.len() == arguments.files.len() {
+    if arguments.record.is_none() && failures.len() == arguments.files.len() {
         formats::without_kernels(format, &failed, Exit::Unchecked, printer)?;
         return Ok(Exit::Unchecked);
     }
     let whole = arguments.kernel.is_none() && arguments.settings == CommandSettings::default();
     let mut renderer = formats::renderer(format, &RunContext::default());
-    let records = RunRecords::default();
     let request = Request { failed: &failed, whole, cache: None, records: &records };
     Ok(account::of(&jobs, request, &mut *renderer, printer)?)
 }

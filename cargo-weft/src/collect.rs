@@ -8,7 +8,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use cargo_metadata::Package as CargoPackage;
-use weft_harness::case::{self, Checker, Job, Package, PlanError};
+use weft_harness::case::{self, Checker, Job, LaunchNote, Package, PlanError};
 use weft_harness::discover::PtxFile;
 
 use crate::arguments::Selection;
@@ -161,11 +161,17 @@ pub(crate) fn plan(
     let mut plan = Plan { failures, target, root, ..Plan::default() };
     let opened = packages.iter().map(|package| (package.opened(config), package));
     let mut opened: Vec<(Result<Package, PlanError>, &BuiltPackage)> = opened.collect();
-    let records = Recordings::open(&plan.target, selection.launches)?;
+    let mut records = Recordings::open(&plan.target, selection)?;
     let others =
         records.add_to(opened.iter_mut().filter_map(|(own, _)| own.as_mut().ok()), &plan.root);
     for own in opened.iter().filter_map(|(own, _)| own.as_ref().ok()).chain(&others) {
         plan.records.add(own);
+    }
+    let all: Vec<&Package> =
+        opened.iter().filter_map(|(own, _)| own.as_ref().ok()).chain(&others).collect();
+    plan.records.add_lost(&all);
+    for own in &all {
+        launch_notes(&own.recorded_notes(), printer);
     }
     saved_notes(opened.iter().filter_map(|(own, _)| own.as_ref().ok()), printer);
     for (own, package) in opened {
@@ -186,9 +192,12 @@ pub(crate) fn plan(
         plan.packages.extend(Some(jobs).filter(|jobs| !jobs.is_empty()));
     }
     if plan.packages.is_empty() && plan.failures.is_empty() {
+        plan.failures.extend(std::mem::take(&mut plan.records.lost).into_iter().map(Failure::Lost));
+    }
+    if plan.packages.is_empty() && plan.failures.is_empty() {
         return Err(NothingFound::of(&packages).into());
     }
-    records.notes(&plan.packages, &plan.records).iter().for_each(|note| printer.note(note));
+    launch_notes(&records.notes(&plan.packages, &plan.records), printer);
     Ok(plan)
 }
 
@@ -197,6 +206,13 @@ impl BuiltPackage {
     fn opened(&self, config: Option<&Path>) -> Result<Package, PlanError> {
         let out_dirs = self.out_dirs.iter().map(AsRef::<Path>::as_ref);
         Package::open_with(&self.name, &self.dir, config, out_dirs)
+    }
+}
+
+/// Says what there is to say of recorded launches; with `--quiet`, what must be known.
+pub(crate) fn launch_notes(notes: &[LaunchNote], printer: &mut Printer) {
+    for LaunchNote { text, is_vital } in notes {
+        if *is_vital { printer.notice(text) } else { printer.note(text) }
     }
 }
 

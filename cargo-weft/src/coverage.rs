@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use weft_core::report::checked::{INVALID_LAUNCH, RunProblem};
-use weft_harness::case::{Job, LaunchSource, Package, RecordNote};
-use weft_harness::record::RefusedCall;
+use weft_harness::case::{Job, LaunchSource, Package, RecordNote, UNCHECKED_LAUNCH};
+use weft_harness::record::{LostLaunch, RefusedCall};
 
 /// The records that kernels of a run are checked with.
 #[derive(Clone, Debug, Default)]
@@ -13,6 +13,8 @@ pub(crate) struct RunRecords {
     /// The names and folders of the packages that have one with a launch.
     packages: BTreeSet<(String, PathBuf)>,
     calls: BTreeSet<RefusedCall>,
+    /// The launches that no kernel is checked under.
+    pub(crate) lost: BTreeSet<LostLaunch>,
 }
 
 impl RunRecords {
@@ -27,6 +29,19 @@ impl RunRecords {
         }
         let calls = records.records.iter().flat_map(|record| &record.refused);
         self.calls.extend(calls.cloned());
+    }
+
+    /// Adds the launches that none of all the packages has the kernel of.
+    pub(crate) fn add_lost(&mut self, packages: &[&Package]) {
+        let files: Vec<_> = packages.iter().flat_map(|own| own.files.iter().cloned()).collect();
+        let lost = packages.iter().flat_map(|own| own.records.lost(&files));
+        self.lost.extend(lost);
+    }
+
+    /// Returns the launches that could not be checked. `is_whole`: all of them, and not only those of the kernels of these jobs.
+    pub(crate) fn lost(&self, jobs: &[&Job], is_whole: bool) -> Vec<LostLaunch> {
+        let is_selected = |own: &&LostLaunch| is_whole || is_of(own.kernel.as_ref(), jobs);
+        self.lost.iter().filter(is_selected).cloned().collect()
     }
 
     /// Returns a job of each kernel that was never launched.
@@ -52,12 +67,20 @@ impl RunRecords {
 
     /// Returns the calls that CUDA refuses. `is_whole`: all of them, and not only those about the kernels of these jobs.
     pub(crate) fn invalid(&self, jobs: &[&Job], is_whole: bool) -> Vec<RefusedCall> {
-        let is_selected = |call: &RefusedCall| {
-            let kernel = call.kernel.as_ref();
-            kernel.is_some_and(|name| jobs.iter().any(|job| job.kernel.mangled == *name))
-        };
-        self.calls.iter().filter(|call| is_whole || is_selected(call)).cloned().collect()
+        let is_selected = |call: &&RefusedCall| is_whole || is_of(call.kernel.as_ref(), jobs);
+        self.calls.iter().filter(is_selected).cloned().collect()
     }
+}
+
+/// Whether a kernel is one of some jobs.
+fn is_of(kernel: Option<&String>, jobs: &[&Job]) -> bool {
+    kernel.is_some_and(|name| jobs.iter().any(|job| job.kernel.mangled == *name))
+}
+
+/// Returns launches that could not be checked as a problem of the run.
+pub(crate) fn lost_problem(lost: &LostLaunch) -> RunProblem {
+    let name = format!("cargo-weft::{UNCHECKED_LAUNCH}");
+    RunProblem { is_defect: false, name, message: lost.to_string() }
 }
 
 /// Returns a call as a problem of the run.

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use cargo_metadata::Package;
 use weft_harness::case::PlanError;
-use weft_harness::record::RecordError;
+use weft_harness::record::{LostLaunch, RecordError};
 
 use crate::baseline::BaselineError;
 use crate::capture::CaptureError;
@@ -80,6 +80,8 @@ pub(crate) enum Failure {
     Record(#[from] RecordError),
     #[error(transparent)]
     Recording(#[from] RecordingError),
+    #[error(transparent)]
+    Lost(LostLaunch),
     #[error(
         "nothing is written for package `{name}`: its folder is cargo's copy of {source_of_it}"
     )]
@@ -143,6 +145,8 @@ impl Failure {
                 | RequestError::NoMatch { is_partial: false, .. } => Exit::Nothing,
                 RequestError::Parameter(_) => Exit::Usage,
                 RequestError::Read(_)
+                | RequestError::Record(_)
+                | RequestError::NoRecord { .. }
                 | RequestError::Config(_)
                 | RequestError::Plan(_)
                 | RequestError::NoMatch { .. } => Exit::Unchecked,
@@ -153,6 +157,7 @@ impl Failure {
             | Self::Capture(_)
             | Self::Record(_)
             | Self::Recording(_)
+            | Self::Lost(_)
             | Self::Foreign { .. }
             | Self::OtherWorkspace { .. }
             | Self::Plan(_)

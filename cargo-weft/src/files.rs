@@ -2,13 +2,17 @@
 
 use std::env;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use regex::Regex;
 use weft_harness::case::{self, Checker, Job, Package, PlanError};
 use weft_harness::config::{Config, ConfigError, DeadEntry};
 use weft_harness::discover::{DiscoverError, PtxFile};
+use weft_harness::record::{Record, RecordError};
 
 use crate::arguments::KernelArgs;
+use crate::collect;
+use crate::coverage::RunRecords;
 use crate::print::Printer;
 use crate::settings::{CommandSettings, NoParameter};
 
@@ -21,6 +25,10 @@ pub(crate) enum RequestError {
     Config(#[from] ConfigError),
     #[error(transparent)]
     Plan(PlanError),
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    #[error("there is no record of launches in {}", .folder.display())]
+    NoRecord { folder: PathBuf },
     #[error(transparent)]
     Parameter(#[from] NoParameter),
     #[error("nothing to check: there is no kernel (`.entry`) in {files}")]
@@ -38,6 +46,8 @@ pub(crate) enum RequestError {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Files<'a> {
     pub(crate) paths: &'a [PathBuf],
+    /// The folder of a record of launches.
+    pub(crate) record: Option<&'a Path>,
     pub(crate) kernel: Option<&'a Regex>,
     pub(crate) settings: &'a CommandSettings,
     pub(crate) config: Option<&'a Path>,
@@ -49,16 +59,23 @@ impl<'a> Files<'a> {
     pub(crate) fn of(targets: &'a KernelArgs, checker: &'a Checker) -> Self {
         let KernelArgs { files, kernel, settings, config, .. } = targets;
         let (kernel, config) = (kernel.as_ref(), config.as_deref());
-        Self { paths: files, kernel, settings, config, checker }
+        Self { paths: files, record: None, kernel, settings, config, checker }
     }
 }
 
-/// Returns the jobs of the selected kernels and launches, and the errors of files that cannot be read, which are printed.
-/// There are no jobs if no file can be read.
-pub(crate) fn jobs(
-    files: Files<'_>,
-    printer: &mut Printer,
-) -> Result<(Vec<Job>, Vec<DiscoverError>), RequestError> {
+/// The kernels of files, and what there is beside them.
+#[derive(Debug, Default)]
+pub(crate) struct FileJobs {
+    /// The selected kernels and launches; none if no file can be read.
+    pub(crate) jobs: Vec<Job>,
+    /// The errors of files that cannot be read, which are printed.
+    pub(crate) failures: Vec<DiscoverError>,
+    /// The record.
+    pub(crate) records: RunRecords,
+}
+
+/// Returns the jobs of the selected kernels and launches.
+pub(crate) fn jobs(files: Files<'_>, printer: &mut Printer) -> Result<FileJobs, RequestError> {
     let config = files.config.map(Config::read).transpose()?.unwrap_or_default();
     let (found, failures) = read(files.paths);
     for failure in &failures {
@@ -70,10 +87,19 @@ pub(crate) fn jobs(
             "`{name}` is taken for the path of a PTX file; a kernel is selected by its name with `--kernel {name}`"
         ));
     }
-    if found.is_empty() {
-        return Ok((Vec::new(), failures));
+    if found.is_empty() && files.record.is_none() {
+        return Ok(FileJobs { failures, ..FileJobs::default() });
     }
-    let all = plan(found, config.clone(), files.checker)?;
+    let package = package(found, config.clone(), files.record)?;
+    let mut records = RunRecords::default();
+    records.add(&package);
+    records.add_lost(&[&package]);
+    if package.files.is_empty() {
+        return Ok(FileJobs { failures, records, ..FileJobs::default() });
+    }
+    let all = plan(&package, files.checker)?;
+    collect::launch_notes(&package.recorded_notes(), printer);
+    collect::launch_notes(&case::launch_notes(&all), printer);
     if let Some(note) = without_tables(&config, &all) {
         printer.note(&note);
     }
@@ -88,7 +114,7 @@ pub(crate) fn jobs(
             }
         }
     }
-    Ok((jobs, failures))
+    Ok(FileJobs { jobs, failures, records })
 }
 
 fn read(paths: &[PathBuf]) -> (Vec<PtxFile>, Vec<DiscoverError>) {
@@ -107,11 +133,27 @@ fn is_name(path: &Path) -> bool {
     path.components().count() == 1 && path.extension().is_none() && !path.exists()
 }
 
-/// Plans the kernels of all files as one package with an empty name.
-fn plan(files: Vec<PtxFile>, config: Config, checker: &Checker) -> Result<Vec<Job>, RequestError> {
+/// Returns all files as one package with an empty name, with a record of launches.
+fn package(
+    files: Vec<PtxFile>,
+    config: Config,
+    record: Option<&Path>,
+) -> Result<Package, RequestError> {
     let dir = env::current_dir().unwrap_or_default();
-    let package = Package::new("", dir, config, files);
-    case::plan_with(&package, checker).map_err(|error| match error {
+    let mut package = Package::new("", dir.clone(), config, files);
+    if let Some(folder) = record {
+        let none = || RequestError::NoRecord { folder: folder.to_owned() };
+        let own = Record::read(folder)?.filter(|own| !own.is_empty()).ok_or_else(none)?;
+        package.records.records.push(Arc::new(own));
+        let strangers = package.records.strangers(&package.files, &dir);
+        package.files.extend(strangers);
+    }
+    Ok(package)
+}
+
+/// Plans the kernels of a package.
+fn plan(package: &Package, checker: &Checker) -> Result<Vec<Job>, RequestError> {
+    case::plan_with(package, checker).map_err(|error| match error {
         PlanError::NoKernels { files, .. } => RequestError::NoKernels { files },
         other => RequestError::Plan(other),
     })

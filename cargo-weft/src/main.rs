@@ -42,6 +42,7 @@ mod settings;
 mod solver;
 mod subset;
 mod targets;
+mod termination;
 mod test;
 mod unlaunched;
 

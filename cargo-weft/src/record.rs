@@ -8,13 +8,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
-use weft_harness::record::{Record, RecordError};
+use weft_harness::record::{Record, RecordError, keep_sources};
 
 use crate::arguments::RecordArgs;
 use crate::exit::{Exit, Failure};
 use crate::print::Printer;
 use crate::recordings;
-use crate::select;
+use crate::select::{self, RecordPlace};
+use crate::termination;
 
 /// Why launches cannot be recorded.
 #[derive(Debug, thiserror::Error)]
@@ -23,6 +24,8 @@ pub(crate) enum RecordingError {
     Install { folder: PathBuf, source: io::Error },
     #[error("cannot wait for Ctrl-C")]
     Interrupts(#[from] ctrlc::Error),
+    #[error("cannot wait for signals")]
+    Signals(#[source] io::Error),
     #[error("cannot start `{}`", .program.display())]
     Start { program: PathBuf, source: io::Error },
     #[error("cannot keep the record in {}", .folder.display())]
@@ -55,7 +58,7 @@ const LIBRARIES: &str = "LD_LIBRARY_PATH";
 
 /// Runs the command and keeps its launches.
 pub(crate) fn run(arguments: &RecordArgs, printer: &mut Printer) -> Result<Exit, Failure> {
-    let target = select::target(&arguments.selection())?;
+    let RecordPlace { target, root } = select::place(&arguments.selection())?;
     let driver = target.join(DRIVER);
     weft_driver::install(&driver)
         .map_err(|source| RecordingError::Install { folder: driver.clone(), source })?;
@@ -64,9 +67,9 @@ pub(crate) fn run(arguments: &RecordArgs, printer: &mut Printer) -> Result<Exit,
     let own = tempfile::Builder::new().prefix("launches-").tempdir_in(&driver);
     let own = own.map_err(|source| RecordingError::Keep { folder: driver.clone(), source })?;
     let own = own.path();
-    // Ctrl-C reaches the command as well, and ends it; what it has launched until then is kept.
-    ctrlc::set_handler(|| ()).map_err(RecordingError::from)?;
     let status = status(arguments, &driver, own)?;
+    keep_sources(own, &root)
+        .map_err(|source| RecordingError::Keep { folder: own.to_owned(), source })?;
     let destination = arguments.save.as_ref().unwrap_or(&folder);
     let record = Record::read(own).map_err(RecordingError::from)?.unwrap_or_default();
     if !record.is_empty() {
@@ -116,11 +119,16 @@ fn status(
     if let Some(bytes) = arguments.contents {
         command.env(weft_driver::CONTENTS, bytes.to_string());
     }
-    command.status().map_err(|source| RecordingError::Start { program, source })
+    let start = |source| RecordingError::Start { program: program.clone(), source };
+    // Ctrl-C reaches the command as well, and ends it; what it has launched until then is kept.
+    let prepare = || ctrlc::set_handler(|| ()).map_err(RecordingError::from);
+    let mut child = termination::forward(folder, prepare, || command.spawn().map_err(start))?;
+    child.wait().map_err(start)
 }
 
 /// The folders of a record, and the endings of the files in them.
-const PARTS: [(&str, &str); 3] = [("modules", "ptx"), ("contents", "hex"), ("launches", "jsonl")];
+const PARTS: [(&str, &str); 4] =
+    [("modules", "ptx"), ("sources", "txt"), ("contents", "hex"), ("launches", "jsonl")];
 
 /// Puts a record into a folder. `is_added`: the record that is there stays, otherwise it is replaced, once the new one is there.
 fn move_to(own: &Path, destination: &Path, is_added: bool) -> Result<(), RecordingError> {
@@ -158,7 +166,7 @@ fn remove_others(new: &Path, folder: &Path, ending: &str) -> io::Result<()> {
 }
 
 /// Adds the files of a folder to another one. A file that is there has the same contents, since its name is a hash or says which
-/// process wrote it when.
+/// process wrote it when; what is known of sources is that of the later run.
 fn add(from: &Path, to: &Path) -> io::Result<()> {
     let entries = match fs::read_dir(from) {
         Ok(entries) => entries,
@@ -191,9 +199,9 @@ fn told(record: &Record, folder: &Path, printer: &mut Printer) -> io::Result<()>
     let doubted = record.doubted().len();
     if doubted > 0 {
         let were = if doubted == 1 { "was" } else { "were" };
-        printer.note(&format!(
-            "{doubted} of {} {were} made after the program had read memory that a kernel might have changed; kernels do not run here, so \
-             on a device other launches might stand there",
+        printer.notice(&format!(
+            "{doubted} of {} {were} made by a thread after it had read memory that a kernel might have changed, or shared such memory with \
+             kernels; kernels do not run here, so on a device other launches might stand there",
             counted(record.launches().len(), "launch", "launches")
         ));
     }
@@ -202,6 +210,11 @@ fn told(record: &Record, folder: &Path, printer: &mut Printer) -> io::Result<()>
     }
     for reason in &record.unkept {
         printer.note(&format!("a module of code was not kept: {reason}"));
+    }
+    for lost in record.lost(&BTreeSet::new(), |_| false) {
+        let of = lost.title().map(|own| format!("launches of `{own}`"));
+        let of = of.unwrap_or_else(|| "a launch".to_owned());
+        printer.notice(&format!("{of} cannot be checked: {}", lost.reason));
     }
     missing(record, printer);
     Ok(())

@@ -5,10 +5,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::ValueEnum;
-use weft_harness::case::{Job, LaunchSource, Package, PackageRecords, RecordNote, module_names};
+use weft_harness::case::{
+    Job, LaunchNote, LaunchSource, Package, PackageRecords, RecordNote, launch_notes, listed,
+    module_names,
+};
 use weft_harness::config::Config;
-use weft_harness::record::{LaunchDoubts, Record, RecordError};
+use weft_harness::record::{MostLaunches, Record, RecordError};
+use weft_harness::render::openable;
 
+use crate::arguments::Selection;
 use crate::coverage::RunRecords;
 
 /// Which launches kernels are checked under, on the command line.
@@ -39,6 +44,11 @@ pub(crate) struct Recordings {
     /// That of the workspace.
     own: Option<Arc<Record>>,
     source: LaunchSource,
+    most: MostLaunches,
+    /// The folders that launches are read from.
+    folders: BTreeSet<PathBuf>,
+    /// The kernels that packages keep launches of, but are checked under those of the workspace's record.
+    replaced: BTreeSet<String>,
 }
 
 /// Returns the folder of the record of a workspace, below its target directory.
@@ -48,19 +58,20 @@ pub(crate) fn folder(target: &Path) -> PathBuf {
 
 impl Recordings {
     /// Reads the record of the workspace, if there is one.
-    pub(crate) fn open(target: &Path, launches: LaunchesWord) -> Result<Self, RecordError> {
-        let source = LaunchSource::from(launches);
+    pub(crate) fn open(target: &Path, selection: &Selection) -> Result<Self, RecordError> {
+        let source = LaunchSource::from(selection.launches);
+        let most = selection.most_launches.unwrap_or_default();
         let own = match source {
             LaunchSource::Configured => None,
             _ => Record::read(&folder(target))?.map(Arc::new),
         };
-        Ok(Self { own, source })
+        Ok(Self { own, source, most, folders: BTreeSet::new(), replaced: BTreeSet::new() })
     }
 
     /// Gives the packages the record, and the modules that are in no file of theirs: to the only package, otherwise to one
-    /// without a name, which is returned.
+    /// without a name, which is returned. It is newer than those that packages keep: what it has of a kernel replaces what they have.
     pub(crate) fn add_to<'p>(
-        &self,
+        &mut self,
         packages: impl Iterator<Item = &'p mut Package>,
         root: &Path,
     ) -> Option<Package> {
@@ -75,6 +86,7 @@ impl Recordings {
         }
         for package in &mut packages {
             package.records.source = self.source;
+            package.records.most = self.most;
         }
         if self.own.is_none() && packages.iter().all(|own| own.records.records.is_empty()) {
             return None;
@@ -83,15 +95,17 @@ impl Recordings {
         let all: BTreeSet<String> = module_names(&files).collect();
         for package in &mut packages {
             let own: BTreeSet<String> = module_names(&package.files).collect();
-            package.records.records.extend(self.own.clone());
             package.records.others = &all - &own;
+            self.add_own(package, root);
         }
         let records = PackageRecords {
             records: self.own.iter().cloned().collect(),
             others: BTreeSet::new(),
             source: self.source,
+            most: self.most,
         };
-        let strangers = records.strangers(&files);
+        let files: Vec<_> = packages.iter().flat_map(|own| own.files.iter().cloned()).collect();
+        let strangers = records.strangers(&files, root);
         match &mut packages[..] {
             _ if strangers.is_empty() => None,
             [only] => {
@@ -106,85 +120,69 @@ impl Recordings {
         }
     }
 
+    /// Gives a package the record of the workspace, in place of what it keeps of the same kernels.
+    fn add_own(&mut self, package: &mut Package, root: &Path) {
+        let folders = package.records.records.iter().filter(|record| !record.is_empty());
+        let folders: Vec<PathBuf> = folders.map(|record| record.folder().to_owned()).collect();
+        if let Some(own) = &self.own {
+            let replaced = package.records.add_newer(own);
+            if !replaced.is_empty() {
+                // Modules without launches of their own are no files of the package any more.
+                let saved = PackageRecords {
+                    records: package
+                        .records
+                        .records
+                        .iter()
+                        .filter(|record| !Arc::ptr_eq(record, own))
+                        .cloned()
+                        .collect(),
+                    ..package.records.clone()
+                };
+                package.files.retain(|file| !saved.has(file));
+                package.files.extend(saved.strangers(&package.files, root));
+            }
+            self.replaced.extend(replaced);
+            self.folders.extend(Some(own.folder().to_owned()).filter(|_| !own.is_empty()));
+        }
+        self.folders.extend(folders);
+    }
+
+    /// Returns where the launches of some jobs are from.
+    fn sources<'j>(&self, jobs: impl Iterator<Item = &'j Job>) -> Vec<String> {
+        let folders: Vec<String> = self.folders.iter().map(|own| openable(own)).collect();
+        if folders.is_empty() {
+            return Vec::new();
+        }
+        let mut notes = vec![format!("recorded launches are those in {}", folders.join(" and "))];
+        let own = jobs.filter(|job| self.replaced.contains(&job.kernel.mangled));
+        let replaced: BTreeSet<String> = own.map(|job| format!("`{}`", job.title)).collect();
+        if let Some(own) = self.own.as_ref().filter(|_| !replaced.is_empty()) {
+            let folder = openable(own.folder());
+            notes.push(format!(
+                "two records have launches of {}: those in {folder} are checked, which `cargo test` does not read; without this folder, \
+                 those that the package keeps are",
+                listed(&replaced)
+            ));
+        }
+        notes
+    }
+
     /// Returns what there is to say of the launches of some jobs.
-    pub(crate) fn notes(&self, packages: &[Vec<Job>], records: &RunRecords) -> Vec<String> {
+    pub(crate) fn notes(&self, packages: &[Vec<Job>], records: &RunRecords) -> Vec<LaunchNote> {
+        let plain = |text| LaunchNote { text, is_vital: false };
         let jobs = || packages.iter().flatten().filter(|job| !job.is_unread());
         if jobs().all(|job| job.recorded.is_none()) {
             let record = self.own.as_ref().filter(|record| !record.is_empty());
             let none = "the record has no launch of these kernels";
-            return record.map(|_| none.to_owned()).into_iter().collect();
+            return record.map(|_| plain(none.to_owned())).into_iter().collect();
         }
-        let mut notes = Vec::new();
+        let mut notes = self.sources(packages.iter().flatten());
         let all: Vec<&Job> = jobs().collect();
         let never = records.unlaunched(&all);
         let never: BTreeSet<String> = never.iter().map(|job| format!("`{}`", job.title)).collect();
         if !never.is_empty() {
             notes.push(format!("{}: {}", RecordNote::NEVER, listed(&never)));
         }
-        notes.extend(doubts(jobs()));
-        let titles = |holds: fn(&Job) -> bool| -> BTreeSet<String> {
-            jobs().filter(|job| holds(job)).map(|job| format!("`{}`", job.title)).collect()
-        };
-        let rebuilt = titles(|job| job.recorded.is_some_and(|note| note.is_rebuilt));
-        if !rebuilt.is_empty() {
-            notes.push(format!(
-                "the PTX has changed since the record, whose launches are taken by name and sizes of parameters, for {}",
-                listed(&rebuilt)
-            ));
-        }
-        let partly = titles(|job| job.recorded.is_some_and(|note| note.left_out > 0));
-        if !partly.is_empty() {
-            notes.push(format!(
-                "the launches that differ most are checked, not all, of {}",
-                listed(&partly)
-            ));
-        }
-        notes
+        notes.into_iter().map(plain).chain(launch_notes(jobs())).collect()
     }
-}
-
-/// Returns what of the launches of some jobs is left open, or might have been another one on a device.
-fn doubts<'j>(jobs: impl Iterator<Item = &'j Job>) -> Vec<String> {
-    let recorded: Vec<(&Job, LaunchDoubts)> =
-        jobs.filter_map(|job| Some((job, job.recorded?.doubts))).collect();
-    let of = |holds: fn(&LaunchDoubts) -> bool| {
-        let found = recorded.iter().filter(|(_, doubts)| holds(doubts));
-        let titles: Vec<String> = found.map(|(job, _)| format!("`{}`", job.title)).collect();
-        (titles.len(), titles.into_iter().collect::<BTreeSet<String>>())
-    };
-    let mut notes = Vec::new();
-    let (count, kernels) = of(|doubts| doubts.after_read);
-    if count > 0 {
-        notes.push(format!(
-            "{count} of {} recorded launches might be others on a device: the program had read memory before that a kernel might have \
-             changed, and kernels do not run while launches are recorded; of {}",
-            recorded.len(),
-            listed(&kernels)
-        ));
-    }
-    let (_, kernels) = of(|doubts| doubts.has_maps);
-    if !kernels.is_empty() {
-        let kernels = listed(&kernels);
-        notes.push(format!(
-            "what a tensor map says is recorded, but not used: an argument with one is open, of {kernels}"
-        ));
-    }
-    let (_, kernels) = of(|doubts| doubts.leads_to_variables);
-    if !kernels.is_empty() {
-        let kernels = listed(&kernels);
-        notes.push(format!(
-            "an argument that leads to a variable of the module is open, of {kernels}"
-        ));
-    }
-    notes
-}
-
-fn listed(names: &BTreeSet<String>) -> String {
-    /// The most names that are listed.
-    const MOST: usize = 12;
-    let mut shown: Vec<String> = names.iter().take(MOST).cloned().collect();
-    if names.len() > MOST {
-        shown.push(format!("{} more", names.len() - MOST));
-    }
-    shown.join(", ")
 }

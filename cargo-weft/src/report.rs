@@ -6,9 +6,8 @@ use weft_core::report::checked::RunProblem;
 
 use crate::account::{self, Request};
 use crate::arguments::ReportArgs;
-use crate::coverage::RunRecords;
 use crate::exit::{Exit, Failure};
-use crate::files::{self, Files};
+use crate::files::{self, FileJobs, Files};
 use crate::formats::html::Html;
 use crate::formats::{Renderer, RunContext};
 use crate::print::{self, Printer};
@@ -63,7 +62,7 @@ fn named(files: &[PathBuf]) -> String {
 fn of_files(arguments: &ReportArgs, printer: &mut Printer) -> Result<Exit, Failure> {
     let targets = &arguments.targets;
     let checker = arguments.solver.solver()?.map(Solver::checker).unwrap_or_default();
-    let (jobs, failures) = files::jobs(Files::of(targets, &checker), printer)?;
+    let FileJobs { jobs, failures, records } = files::jobs(Files::of(targets, &checker), printer)?;
     let problem = |failure| RunProblem {
         is_defect: false,
         name: "cargo-weft::read".to_owned(),
@@ -74,7 +73,6 @@ fn of_files(arguments: &ReportArgs, printer: &mut Printer) -> Result<Exit, Failu
     let path = arguments.output.clone().unwrap_or_else(|| target.join(PLACE));
     let mut page = Html::new(path, target, named(&targets.files));
     let whole = targets.kernel.is_none() && targets.settings == CommandSettings::default();
-    let records = RunRecords::default();
     let request = Request { failed: &failed, whole, cache: None, records: &records };
     Ok(account::of(&jobs, request, &mut page, printer)?)
 }

@@ -5,7 +5,7 @@ use weft_harness::case::{Checker, Job};
 use crate::arguments::KernelArgs;
 use crate::collect::{self, Plan};
 use crate::exit::Failure;
-use crate::files::{self, Files};
+use crate::files::{self, FileJobs, Files};
 use crate::print::Printer;
 
 /// Returns the selected kernels with the launches that are not skipped, and the number of packages or files that could not be read.
@@ -36,6 +36,7 @@ fn of_packages(targets: &KernelArgs, printer: &mut Printer) -> Result<(Vec<Job>,
 
 /// Returns the kernels of the files, and the number of files that could not be read.
 fn of_files(targets: &KernelArgs, printer: &mut Printer) -> Result<(Vec<Job>, usize), Failure> {
-    let (jobs, failures) = files::jobs(Files::of(targets, &Checker::default()), printer)?;
+    let FileJobs { jobs, failures, .. } =
+        files::jobs(Files::of(targets, &Checker::default()), printer)?;
     Ok((jobs, failures.len()))
 }

@@ -80,6 +80,18 @@ mod built {
     }
 }
 
+/// Whether the value of [`DEVICE`] is one that the stand-in takes: a target such as `sm_90`, and behind a comma the number of
+/// multiprocessors.
+pub fn is_device(text: &str) -> bool {
+    let (target, count) = text.split_once(',').unwrap_or((text, "1"));
+    let digits = target.trim().strip_prefix("sm_").unwrap_or_default();
+    let digits = digits.trim_end_matches(|c: char| c.is_ascii_lowercase());
+    let holds = |text: &str, range: std::ops::Range<u32>| {
+        text.parse().is_ok_and(|number: u32| range.contains(&number))
+    };
+    holds(digits, 10..1000) && holds(count.trim(), 1..4097)
+}
+
 /// Writes the library into a folder, which is made if it is missing, under [`NAME`] and all names that lead to it. A file that is
 /// there is replaced as a whole: programs that use it go on with the old one.
 ///

@@ -4,6 +4,7 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::MutexGuard;
 
 use crate::contexts;
+use crate::doubt;
 use crate::state::{self, State};
 use crate::status::{Answer, Refusal, Status, refuse};
 
@@ -92,8 +93,7 @@ pub(crate) fn attempt(
         Ok(()) => Status::Success,
         Err(refusal) => {
             let mut state = state::lock();
-            let after_read = state.memory.was_read_back;
-            state.record.invalid(function, name(refusal.status), &refusal, after_read);
+            state.record.invalid(function, name(refusal.status), &refusal, doubt::own());
             refusal.status
         }
     }));

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use crate::allocation::{Contents, Passed, Reach};
 use crate::contents;
+use crate::doubt;
 use crate::json::Json;
 use crate::limits::Configuration;
 use crate::memory::Memory;
@@ -162,19 +163,7 @@ pub(crate) fn record(
         variables.into_iter().map(|(name, (base, _))| (name, numbering.number(base))).collect();
     numbering.follow(0);
     let line = Json::object(|json| {
-        json.text("record", "launch");
-        json.text("kernel", &kernel.name);
-        match &name {
-            Some(name) => json.text("module", name),
-            None => json.null("module"),
-        }
-        json.triple("grid", launch.grid);
-        json.triple("block", launch.block);
-        if let Some(cluster) = launch.cluster {
-            json.triple("cluster", cluster);
-        }
-        json.number("shared", launch.shared);
-        json.boolean("cooperative", launch.cooperative);
+        write_head(json, name.as_deref(), &kernel.name, launch);
         write_arguments(json, values.as_deref(), reason.as_deref());
         write_allocations(json, &mut numbering, before);
         if !globals.is_empty() {
@@ -185,13 +174,30 @@ pub(crate) fn record(
         }
     });
     let reached = reached(&mut numbering, values.as_deref(), &globals);
-    state.record.launch(&line, state.memory.was_read_back);
+    state.record.launch(&line, doubt::own());
     // Which surfaces a kernel gets is not looked for.
     let surfaces = state.arrays.written().map(|base| (base, Reach::Unknown));
     let reached = reached.into_iter().chain(surfaces).collect();
     note_passed(&mut state.memory, name.as_deref(), &kernel.name, reached);
     state.memory.launches += 1;
     state.launched.extend(name.map(|name| (name, kernel.name.clone())));
+}
+
+/// Writes what is launched, and how; `module`: the name of its module.
+fn write_head(json: &mut Json, module: Option<&str>, kernel: &str, launch: &Configuration) {
+    json.text("record", "launch");
+    json.text("kernel", kernel);
+    match module {
+        Some(name) => json.text("module", name),
+        None => json.null("module"),
+    }
+    json.triple("grid", launch.grid);
+    json.triple("block", launch.block);
+    if let Some(cluster) = launch.cluster {
+        json.triple("cluster", cluster);
+    }
+    json.number("shared", launch.shared);
+    json.boolean("cooperative", launch.cooperative);
 }
 
 fn write_arguments(json: &mut Json, values: Option<&[Argument]>, reason: Option<&str>) {
@@ -323,6 +329,6 @@ fn note_passed(
             reach,
         });
         // The host reads such memory without a call.
-        memory.was_read_back |= own.kind.is_hosts();
+        doubt::share(own.kind.is_hosts());
     }
 }

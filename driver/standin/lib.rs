@@ -11,7 +11,7 @@
 //! |---|---|
 //! | facts | `status`, `foreign`, `hash`, `json`, `ranges` |
 //! | what programs hand in | `scanner`, `signature`, `lz4`, `zstd/`, `fatbin`, `tensor` |
-//! | the state of the device | `device`, `pages`, `allocation`, `memory`, `results`, `regions`, `arrays`, `contexts`, `streams`, `pools`, `handles` |
+//! | the state of the device | `device`, `doubt`, `pages`, `allocation`, `memory`, `results`, `regions`, `arrays`, `contexts`, `streams`, `pools`, `handles` |
 //! | the record | `record`, `contents` |
 //! | modules, limits of launches, graphs | `modules`, `registry`, `limits`, `work`, `graph`, `graphs` |
 //! | the one locked state | `state`, `call`, `exports` |
@@ -39,6 +39,7 @@ mod call;
 mod contents;
 mod contexts;
 mod device;
+mod doubt;
 mod fatbin;
 mod foreign;
 mod graph;

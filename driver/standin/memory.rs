@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::allocation::{Allocation, Kind, Passed};
 use crate::device;
+use crate::doubt;
 use crate::foreign::Host;
 use crate::pages::{self, Pages};
 use crate::ranges::Ranges;
@@ -26,9 +27,6 @@ pub(crate) struct Memory {
     pub(crate) registrations: u64,
     /// Number of live allocations that are the host's own.
     registered: usize,
-    /// Whether the host has seen memory that a kernel might have changed: what it does from then on might rest on values
-    /// that are not those of a device.
-    pub(crate) was_read_back: bool,
 }
 
 /// Most freed allocations that are remembered.
@@ -285,9 +283,9 @@ impl Memory {
             return self.copy(to.number(), from, count);
         }
         let (base, offset) = self.range(from, count, "copies from")?;
-        self.was_read_back |= self.allocations.get(&base).is_some_and(|own| {
+        doubt::read(self.allocations.get(&base).is_some_and(|own| {
             !own.passed.is_empty() || !own.computed.within(offset, offset + count).is_empty()
-        });
+        }));
         Self::move_bytes(to, Host::at(from), count);
         Ok(())
     }
@@ -325,7 +323,7 @@ impl Memory {
                 own.passed.insert(Passed::library("cuMemcpy"));
             }
             // The host reads such memory without a call.
-            self.was_read_back |= is_changed;
+            doubt::read(is_changed);
         }
         own.since = own.since.min(since);
         Ok(())
@@ -341,7 +339,7 @@ impl Memory {
         if own.kind.is_hosts() {
             // What is there at a launch counts as known, so that only who has changed it can be noted.
             own.passed.insert(Passed::library(by));
-            self.was_read_back = true;
+            doubt::share(true);
         }
         own.known_no_more(offset, offset + count);
         Ok(())
@@ -351,7 +349,7 @@ impl Memory {
     pub(crate) fn compute_anything(&mut self, by: &str) {
         for own in self.allocations.values_mut() {
             own.passed.insert(Passed::library(by));
-            self.was_read_back |= own.kind.is_hosts();
+            doubt::share(own.kind.is_hosts());
         }
     }
 

@@ -10,7 +10,9 @@
 //!
 //! Every object has `"record"`, its kind. A line that a process has written is not written again: launches are kept once by
 //! content. Fields that readers do not know are to be skipped. Version 1 has no `maps`, `behind`, and `after_read` of launches,
-//! versions 1 and 2 no `launched` and `host`.
+//! versions 1 and 2 no `launched`, `host`, `after_sharing`, and `sources`.
+//! `sources/HASH.txt`, by the hash of a module, is written by `cargo weft record` when the program has ended: a line for each source file below the
+//! folder of the workspace that the PTX names (`.file`), with the hash of its bytes and its path from that folder, `HASH kernels/k.cu`.
 //!
 //! ```json
 //! {"record":"process","version":3,"command":["…argv…"],"pid":7,"device":"sm_90","multiprocessors":132}
@@ -36,8 +38,10 @@
 //!     into, `allocation` and `offset` or neither if that is not live, and the parameters of the call that made them, under names of ours:
 //!     `mode` (`tiled`, `im2col`, `im2col-wide`), `element` (the type as in PTX), `dims`, `strides` in bytes, `box` or the corners
 //!     `lower` and `upper` with `channels` and `pixels`, `steps` (of elements), and the numbers `interleave`, `swizzle`, `promotion` and `fill`.
-//!   - `after_read`: `true` if the process had read memory before that a kernel might have changed, so that the launch might rest on values which are
-//!     not those of a device; absent otherwise, also where it had made the same launch before that.
+//!   - `after_read`: `true` if the thread had read memory by a call before that a kernel might have changed, so that the launch might rest on values
+//!     which are not those of a device. `after_sharing`: `true` if it had given a kernel memory before that the host reads without calls (managed,
+//!     pinned, registered), so that it might have read there. Both are absent otherwise. What other threads did is not looked at. The process might
+//!     have made the same launch without them: then that is a line of its own, or there is no line of this one.
 //!   - `allocations`: those that arguments and globals point into, numbered by first use in this launch, then those that known contents of these point
 //!     into, through contents that are too large to be kept too. `contents` is absent if nothing is known or the allocation is larger than `WEFT_RECORD_CONTENTS` bytes (64 KiB). `pointers` are
 //!     those within its contents, absent where there are none. `behind` says how many bytes it begins behind a multiple of 256; absent
@@ -55,8 +59,7 @@
 //!     there are no contents.
 //! - `contents/HASH.hex`: two hexadecimal digits a byte, `..` for a byte that nobody copied in or set, 32 bytes a line; pointers
 //!   are zeros. Memory that the host uses without calls (managed, pinned, registered) is known as it is at the launch.
-//! - `invalid`: a call that the driver refuses. `"after_read":true` says that the process has read memory before that a kernel might have changed, so
-//!   that the call might rest on values which are not those of a device. `kernel` is there if the call is about one.
+//! - `invalid`: a call that the driver refuses. `after_read` and `after_sharing` are as those of launches. `kernel` is there if the call is about one.
 //! - `missing`: a function that the stand-in does not have was called or, if it has no such symbol, asked for, once each. If it has the
 //!   function, but not what was asked of it, the reason stands behind the name: `cuLinkAddData_v2 (links machine code)`.
 //!
@@ -71,6 +74,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use std::{env, process};
 
 use crate::device::Device;
+use crate::doubt::Doubt;
 use crate::hash;
 use crate::json::Json;
 use crate::status::{Refusal, Status};
@@ -141,15 +145,18 @@ impl Record {
         self.judge(done);
     }
 
-    /// Appends the line of a launch. `after_read`: whether the host has seen memory before that a kernel might have changed. A launch that
-    /// it made before that too is the same.
-    pub(crate) fn launch(&mut self, line: &str, after_read: bool) {
-        let Some(members) = line.strip_suffix('}').filter(|_| after_read && self.is_on()) else {
+    /// Appends the line of a launch, made with this doubt. One that is in doubt is left out if the process has made the same without.
+    pub(crate) fn launch(&mut self, line: &str, doubt: Doubt) {
+        let Some(members) = line.strip_suffix('}').filter(|_| doubt != Doubt::default()) else {
             return self.line(line);
         };
-        let marked = format!("{members},\"after_read\":true}}");
-        let done = self.opened().and_then(|()| self.append(line, &marked));
-        self.judge(done);
+        if !self.lines.contains(&hash::fnv1a(line.as_bytes())) {
+            let mut marked = members.to_owned();
+            for mark in marks(doubt) {
+                marked.extend([",\"", mark, "\":true"]);
+            }
+            self.line(&(marked + "}"));
+        }
     }
 
     /// Keeps a file such as `modules/HASH.ptx`, unless it is there.
@@ -181,13 +188,7 @@ impl Record {
     }
 
     /// Notes a call that was refused; `error` is the name of its code.
-    pub(crate) fn invalid(
-        &mut self,
-        function: &str,
-        error: &str,
-        refusal: &Refusal,
-        after_read: bool,
-    ) {
+    pub(crate) fn invalid(&mut self, function: &str, error: &str, refusal: &Refusal, doubt: Doubt) {
         let Some(reason) = &refusal.reason else { return };
         // That is no mistake of the program.
         if refusal.status == Status::NotSupported {
@@ -201,8 +202,8 @@ impl Record {
                 json.text("kernel", kernel);
             }
             json.text("reason", reason);
-            if after_read {
-                json.boolean("after_read", true);
+            for mark in marks(doubt) {
+                json.boolean(mark, true);
             }
         });
         self.line(&line);
@@ -301,6 +302,12 @@ impl Record {
             );
         }
     }
+}
+
+/// Returns the names of the fields that say what is doubted.
+fn marks(doubt: Doubt) -> impl Iterator<Item = &'static str> {
+    let all = [(doubt.has_read, "after_read"), (doubt.has_shared, "after_sharing")];
+    all.into_iter().filter_map(|(is_set, mark)| is_set.then_some(mark))
 }
 
 /// Writes a file that is whole or not there.

@@ -32,3 +32,13 @@ fn all_names_lead_to_one_library() {
     let count = 1 + LINKS.len() + RUNTIMES.len() + BESIDE.len();
     assert_eq!(fs::read_dir(&folder).expect("the folder is there").count(), count);
 }
+
+#[test]
+fn devices_are_targets_with_a_number_of_multiprocessors() {
+    for right in ["sm_90", "sm_90a,132", "sm_120, 170", "sm_10,4096"] {
+        assert!(weft_driver::is_device(right), "{right}");
+    }
+    for wrong in ["", "sm_", "90", "sm_9", "h100", "sm_90,", "sm_90,0", "sm_90,4097", "sm_90 132"] {
+        assert!(!weft_driver::is_device(wrong), "{wrong}");
+    }
+}

@@ -249,7 +249,31 @@ fn memory_of_the_host_is_recorded_as_it_is_at_the_launch() {
     let last = lines.last().unwrap();
     assert!(
         last.contains("CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED")
-            && last.contains(r#""after_read":true"#),
+            && last.contains(r#""after_sharing":true"#)
+            && !last.contains("after_read"),
         "{last}"
     );
+}
+
+/// What is in doubt does not depend on which thread came first: each has its own.
+#[test]
+fn doubts_are_those_of_the_thread_that_makes_the_call() {
+    let recorded = record("doubts");
+    let lines = recorded.lines();
+    let parsed = lines.iter().map(|line| serde_json::from_str(line).expect("a line is JSON"));
+    let parsed: Vec<serde_json::Value> = parsed.collect();
+    let marks = |own: &serde_json::Value| (own["after_read"] == true, own["after_sharing"] == true);
+    let launches = parsed.iter().filter(|own| own["kernel"] == "two");
+    let launches: Vec<_> = launches.map(|own| (own["grid"][0].as_u64(), marks(own))).collect();
+    let (none, read, shared) = ((false, false), (true, false), (false, true));
+    // The launch of 3 blocks was made with and without a doubt: the second line says that it does not rest on what was read.
+    let expected = [(1, none), (2, read), (3, read), (4, none), (3, none)];
+    assert_eq!(launches, expected.map(|(grid, marks)| (Some(grid), marks)));
+    let behind = |own: &serde_json::Value| {
+        own["reason"].as_str().unwrap_or("").split(", ").nth(1).unwrap_or("")[..1].to_owned()
+    };
+    let invalid = parsed.iter().filter(|own| own["record"] == "invalid");
+    let invalid: Vec<_> = invalid.map(|own| (behind(own), marks(own))).collect();
+    let expected = [("1", read), ("4", none), ("2", shared), ("3", none)];
+    assert_eq!(invalid, expected.map(|(bytes, marks)| (bytes.to_owned(), marks)));
 }

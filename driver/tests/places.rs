@@ -82,3 +82,14 @@ fn functions_of_streams_can_wait_for_the_program() {
     let names: Vec<_> = passed.iter().map(|own| own["kernel"].as_str().unwrap_or("")).collect();
     assert_eq!(names, ["cuLaunchHostFunc", "two", "two"]);
 }
+
+#[test]
+fn functions_of_streams_share_the_doubt_of_their_caller() {
+    let recorded = record("handed_on");
+    let lines = recorded.lines().into_iter();
+    let lines = lines.map(|line| serde_json::from_str::<Value>(&line).expect("a line is JSON"));
+    let launches = lines.filter(|line| line["record"] == "launch");
+    let all: Vec<_> =
+        launches.map(|own| (own["grid"][0].as_u64(), own["after_read"] == true)).collect();
+    assert_eq!(all, [(Some(1), false), (Some(2), false), (Some(3), true), (Some(2), true)]);
+}

@@ -26,10 +26,8 @@ impl Sources {
     /// Allows files under `dir` and under its parent folders up to the workspace, the nearest folder with a
     /// `Cargo.lock`.
     pub fn of_package(dir: &Path) -> Self {
-        let outwards: Vec<_> = dir.ancestors().collect();
-        let workspace =
-            outwards.iter().position(|dir| dir.join("Cargo.lock").is_file()).unwrap_or(0);
-        Self::within(outwards.into_iter().take(workspace + 1))
+        let workspace = workspace_of(dir);
+        Self::within(dir.ancestors().take_while(|own| own.starts_with(workspace)))
     }
 
     /// Allows files beside a PTX file, in its parent folders as far as they are below `dir`, and in `dir` itself: the
@@ -71,6 +69,11 @@ impl SourceFiles for Sources {
         self.texts.borrow_mut().insert(name.to_owned(), text.clone());
         text
     }
+}
+
+/// Returns the folder of the workspace of a package: the nearest one with a `Cargo.lock`, or else its own.
+pub fn workspace_of(dir: &Path) -> &Path {
+    dir.ancestors().find(|own| own.join("Cargo.lock").is_file()).unwrap_or(dir)
 }
 
 /// Returns a path under which a reader in the current folder can open a file: relative to it, if the file is below it. The

@@ -8,7 +8,11 @@ use std::sync::Arc;
 use libtest_mimic::{Arguments, ColorSetting, Trial};
 
 use crate::cache::Cache;
-use crate::case::{Job, Package, PlanError, Settle, hook_panics, plan, refused_calls, trials_with};
+use crate::case::{
+    Job, Package, PlanError, Settle, hook_panics, launch_notes, lost_launches, plan, refused_calls,
+    trials_with,
+};
+use crate::record::MostLaunches;
 
 /// The exit code if the cases cannot be planned, which is libtest's for a failure.
 const UNPLANNED: u8 = 101;
@@ -60,7 +64,8 @@ fn cases(
     color: bool,
     cache: Option<Arc<Cache>>,
 ) -> Result<(Vec<String>, Vec<Trial>), PlanError> {
-    let package = Package::open(package, Path::new(manifest_dir), out_dir.map(Path::new))?;
+    let mut package = Package::open(package, Path::new(manifest_dir), out_dir.map(Path::new))?;
+    package.records.most = most_launches()?;
     let settle: Settle = match cache {
         None => Arc::new(|_: &Job| ()),
         Some(cache) => Arc::new(move |job: &Job| {
@@ -71,10 +76,25 @@ fn cases(
             }
         }),
     };
-    let notes = package.notes().into_iter().map(|(_, note)| note).collect();
-    let mut cases = trials_with(plan(&package)?, color, &settle);
+    let jobs = plan(&package)?;
+    let mut notes: Vec<String> = package.notes().into_iter().map(|(_, note)| note).collect();
+    let of_record = package.recorded_notes().into_iter().chain(launch_notes(&jobs));
+    notes.extend(of_record.map(|own| own.text));
+    notes.extend(package.records.doubtful_calls().iter().map(ToString::to_string));
+    let mut cases = trials_with(jobs, color, &settle);
     cases.extend(refused_calls(&package));
+    cases.extend(lost_launches(&package));
     Ok((notes, cases))
+}
+
+/// Returns how many recorded launches of a kernel are checked.
+fn most_launches() -> Result<MostLaunches, PlanError> {
+    match std::env::var(MostLaunches::VARIABLE) {
+        Ok(text) if !text.is_empty() => {
+            text.parse().map_err(|said| PlanError::MostLaunches { said })
+        }
+        _ => Ok(MostLaunches::default()),
+    }
 }
 
 fn is_coloured(arguments: &Arguments) -> bool {

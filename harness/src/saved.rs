@@ -23,6 +23,8 @@ pub struct SavedPtx {
     pub remedy: String,
     /// Whether its sources have changed since it was compiled.
     pub state: SourceState,
+    /// Whether it is no saved file, but PTX of a record of launches; the texts are empty then.
+    pub is_recorded: bool,
 }
 
 /// Whether the sources of saved PTX have changed since it was compiled.
@@ -82,6 +84,9 @@ impl SavedPtx {
     /// Returns what a reader of verdicts on the file must know; `None` if it is what its sources give, or is not checked.
     /// `name`: what messages call the file.
     pub fn note(&self, name: &str) -> Option<String> {
+        if self.is_recorded {
+            return self.recorded().map(|what| format!("{name} is {what}"));
+        }
         let SourceState::Unknown(why) = &self.state else { return None };
         let Self { saved, source, remedy, .. } = self;
         let why = if why.is_empty() { String::new() } else { format!(" ({why})") };
@@ -92,11 +97,31 @@ impl SavedPtx {
         ))
     }
 
+    /// Returns what PTX of a record is, to follow its names and a verb; `None` if it is not checked, or is none.
+    pub fn recorded(&self) -> Option<String> {
+        let what = "PTX of the record, checked as it was when recorded: ";
+        match &self.state {
+            _ if !self.is_recorded => None,
+            SourceState::Changed(_) => None,
+            SourceState::Current => Some(format!("{what}its sources have not changed since")),
+            SourceState::Unknown(why) => {
+                Some(format!("{what}changes of its sources since are not seen ({why})"))
+            }
+        }
+    }
+
     /// Returns why the file is not checked; `None` if it is.
     pub fn outdated(&self, name: &str) -> Option<String> {
         let SourceState::Changed(files) = &self.state else { return None };
         let Self { saved, remedy, .. } = self;
         let remedy = if remedy.is_empty() { String::new() } else { format!(": {remedy}") };
+        if self.is_recorded {
+            return Some(format!(
+                "{name}: could not be checked: this PTX of the record is older than its source: {} changed since; record anew by \
+                 `cargo weft record`",
+                files.join(", ")
+            ));
+        }
         Some(format!(
             "{name}: could not be checked: saved PTX ({saved}) is older than its source: {} changed since; compile it \
              anew, and save the result{remedy}",
@@ -131,6 +156,28 @@ mod tests {
                     kernels/t.h changed since; compile it anew, and save the result: install nvcc";
         assert_eq!(own.outdated("k.ptx").as_deref(), Some(text));
         assert_eq!(own.note("k.ptx"), None);
+    }
+
+    #[test]
+    fn ptx_of_a_record_is_told_from_saved_ptx() {
+        let own = |state| SavedPtx { state, is_recorded: true, ..SavedPtx::default() };
+        let changed = own(SourceState::Changed(vec!["k.cu".to_owned()]));
+        let text = "r.ptx: could not be checked: this PTX of the record is older than its source: k.cu changed since; record \
+                    anew by `cargo weft record`";
+        assert_eq!(
+            (changed.note("r.ptx"), changed.outdated("r.ptx").as_deref()),
+            (None, Some(text))
+        );
+        let current = own(SourceState::Current);
+        let text = "r.ptx is PTX of the record, checked as it was when recorded: its sources have not changed since";
+        assert_eq!(
+            (current.note("r.ptx").as_deref(), current.outdated("r.ptx")),
+            (Some(text), None)
+        );
+        let text = "r.ptx is PTX of the record, checked as it was when recorded: changes of its sources since are not seen (why)";
+        let unknown = own(SourceState::Unknown("why".to_owned()));
+        assert_eq!(unknown.note("r.ptx").as_deref(), Some(text));
+        assert_eq!(SavedPtx::parse(HEAD).recorded(), None);
     }
 
     #[test]

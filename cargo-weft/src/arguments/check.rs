@@ -73,8 +73,11 @@ pub(crate) struct List {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct CheckArgs {
     /// PTX files
-    #[arg(required = true, value_name = "FILE.ptx")]
+    #[arg(required_unless_present = "record", value_name = "FILE.ptx")]
     pub(crate) files: Vec<PathBuf>,
+    /// Check the kernels of the record of launches in this folder, and those of the files under its launches
+    #[arg(long, value_name = "DIR")]
+    pub(crate) record: Option<PathBuf>,
     /// Only kernels whose mangled or demangled name matches
     #[arg(long, value_name = "REGEX")]
     pub(crate) kernel: Option<Regex>,

@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
+use weft_harness::record::MostLaunches;
 
 use crate::recordings::LaunchesWord;
 
@@ -20,6 +21,10 @@ pub(crate) struct Selection {
     /// Which launches kernels are checked under, if there is a record of `cargo weft record`
     #[arg(long, value_enum, value_name = "WHICH", default_value_t)]
     pub(crate) launches: LaunchesWord,
+    /// How many recorded launches of a kernel are checked, or `all`: those with the smallest and largest sizes and numbers, and those that
+    /// differ most (16)
+    #[arg(long, value_name = "NUMBER", env = MostLaunches::VARIABLE)]
+    pub(crate) most_launches: Option<MostLaunches>,
     #[command(flatten)]
     pub(crate) features: clap_cargo::Features,
     #[command(flatten)]

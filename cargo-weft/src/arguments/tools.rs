@@ -73,9 +73,9 @@ pub(crate) struct RecordArgs {
     #[arg(long)]
     pub(crate) keep: bool,
     /// The device that the program sees: its target and its number of multiprocessors, such as `sm_90,132`
-    #[arg(long, value_name = "TARGET[,NUMBER]")]
+    #[arg(long, value_name = "TARGET[,NUMBER]", value_parser = device)]
     pub(crate) device: Option<String>,
-    /// Bytes of the largest allocation whose contents are kept (65536)
+    /// Bytes of the largest allocation whose contents are kept (65536): what kernels read from larger ones, such as indices, is open
     #[arg(long, value_name = "BYTES")]
     pub(crate) contents: Option<u64>,
     #[command(flatten)]
@@ -130,6 +130,11 @@ pub(crate) struct DumpIsa {
     /// As a page of Markdown
     #[arg(long)]
     pub(crate) markdown: bool,
+}
+
+fn device(text: &str) -> Result<String, &'static str> {
+    let wrong = "it is no target with a number of multiprocessors, such as `sm_90,132`";
+    if weft_driver::is_device(text) { Ok(text.to_owned()) } else { Err(wrong) }
 }
 
 fn code() -> impl TypedValueParser<Value = Code> {

@@ -32,8 +32,9 @@ impl Renderer for Json {
             let path = job.file.path.to_string_lossy();
             printer.line(&json::unlaunched(&job.kernel.mangled, subject(job, &path)))?;
         }
-        for RefusedCall { function, error, kernel, reason, after_read } in end.invalid {
-            let (kernel, after_read) = (kernel.as_deref(), *after_read);
+        for call in end.invalid {
+            let RefusedCall { function, error, kernel, reason, .. } = call;
+            let (kernel, after_read) = (kernel.as_deref(), call.is_doubtful());
             let call = InvalidCall { function, error, kernel, message: reason, after_read };
             printer.line(&json::invalid_call(call))?;
         }

@@ -45,10 +45,12 @@ impl InitRecords {
         package: &Package,
         saved: PackageRecords,
     ) -> Result<LaunchTables, PlanError> {
-        let records = saved.records.into_iter().chain(self.own.clone()).collect();
         let own: BTreeSet<String> = case::module_names(&package.files).collect();
-        let source = LaunchSource::Recorded;
-        let records = PackageRecords { records, others: &self.modules - &own, source };
+        let (others, source) = (&self.modules - &own, LaunchSource::Recorded);
+        let mut records = PackageRecords { others, source, ..saved };
+        if let Some(own) = &self.own {
+            records.add_newer(own);
+        }
         let package = Package { records, ..package.clone() };
         Ok(tables(&case::plan_with(&package, &Checker::default())?))
     }

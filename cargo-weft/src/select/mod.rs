@@ -84,7 +84,7 @@ impl From<cargo_metadata::Error> for SelectError {
 
 /// Returns what to do about an error of cargo, if cargo's message does not say it.
 fn remedy(said: &str) -> &'static str {
-    if said.contains("could not find `Cargo.toml`") {
+    if is_absent(said) {
         "\nrun it in the folder of a package, or name one by --manifest-path; `cargo weft check FILE.ptx` needs none"
     } else if said.contains("invalid UTF-8") {
         "\ncargo cannot describe a package whose path is not UTF-8: rename the folder, or use `cargo weft check FILE.ptx`"
@@ -154,10 +154,37 @@ pub(crate) fn groups(selection: &Selection) -> Result<Vec<Group>, SelectError> {
     Ok(groups)
 }
 
-/// Returns the target directory of a selection.
-pub(crate) fn target(selection: &Selection) -> Result<PathBuf, SelectError> {
+/// The folders of a workspace, or of a program that is in none.
+#[derive(Clone, Debug)]
+pub(crate) struct RecordPlace {
+    /// The target directory.
+    pub(crate) target: PathBuf,
+    /// The folder of the workspace, or the current one.
+    pub(crate) root: PathBuf,
+}
+
+/// Returns the place of a selection. Where there is no `Cargo.toml`, and none is named, it is the current folder.
+pub(crate) fn place(selection: &Selection) -> Result<RecordPlace, SelectError> {
     let manifest = selection.manifest.manifest_path.as_deref();
-    target_of(selection, &metadata(manifest, selection, Depth::Members)?)
+    match metadata(manifest, selection, Depth::Members).map_err(SelectError::from) {
+        Ok(own) => {
+            let root = own.workspace_root.clone().into_std_path_buf();
+            Ok(RecordPlace { target: target_of(selection, &own)?, root })
+        }
+        Err(SelectError::Workspace { said }) if manifest.is_none() && is_absent(&said) => {
+            let root = env::current_dir().map_err(SelectError::Folder)?;
+            let stated = selection.build.target_dir.clone();
+            let stated = stated.or_else(|| env::var_os("CARGO_TARGET_DIR").map(PathBuf::from));
+            let target = stated.unwrap_or_else(|| "target".into());
+            Ok(RecordPlace { target: absolute(target).map_err(SelectError::Folder)?, root })
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether cargo says that it found no manifest.
+fn is_absent(said: &str) -> bool {
+    said.contains("could not find `Cargo.toml`")
 }
 
 fn target_of(selection: &Selection, workspace: &Metadata) -> Result<PathBuf, SelectError> {

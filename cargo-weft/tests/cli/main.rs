@@ -20,6 +20,8 @@ mod packages;
 mod pages;
 #[cfg(target_os = "linux")]
 mod record;
+#[cfg(target_os = "linux")]
+mod recorded;
 mod repair;
 mod report;
 mod saved;

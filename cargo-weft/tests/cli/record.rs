@@ -14,7 +14,7 @@ use crate::schema::assert_valid;
 use crate::support::{Folder, Run};
 
 /// `copy`: `to[i] = from[i]` for `i < n`; `scatter`: `out[index[i]] = i`; `idle`: nothing.
-const KERNELS: &str = "\
+pub(crate) const KERNELS: &str = "\
 .version 8.0
 .target sm_80
 .address_size 64
@@ -52,8 +52,8 @@ $done: ret;
 }
 ";
 /// A launch of `copy` whose parts do not overlap, and one whose thread 0 writes what thread 1 reads.
-const APART: &str = "copy=128,0,8";
-const RACE: &str = "copy=4,0,8";
+pub(crate) const APART: &str = "copy=128,0,8";
+pub(crate) const RACE: &str = "copy=4,0,8";
 
 /// Returns the recorded program, which is compiled once: each test runs in a process of its own under nextest, so that it might
 /// be there already.
@@ -82,7 +82,7 @@ fn host() -> &'static Path {
 }
 
 /// Creates a package with the kernels in a file that its configuration names.
-fn package(name: &str) -> Folder {
+pub(crate) fn package(name: &str) -> Folder {
     let manifest = format!(
         "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n"
     );
@@ -94,11 +94,11 @@ fn package(name: &str) -> Folder {
 }
 
 /// Runs `cargo weft record`. `options` and `actions` are separated by spaces.
-fn record(folder: &Folder, options: &str, actions: &str) -> Run {
+pub(crate) fn record(folder: &Folder, options: &str, actions: &str) -> Run {
     Run::of(command(folder, options, actions).output().expect("the binary starts"))
 }
 
-fn command(folder: &Folder, options: &str, actions: &str) -> Command {
+pub(crate) fn command(folder: &Folder, options: &str, actions: &str) -> Command {
     let host = host().to_str().expect("the path is UTF-8");
     let words = ["record"].into_iter().chain(options.split_whitespace()).chain(["--", host]);
     folder.command(&words.chain(actions.split_whitespace()).collect::<Vec<_>>())
@@ -307,7 +307,7 @@ fn launches_after_what_a_kernel_might_have_changed_are_counted() {
     // The first launch is the same as the last one.
     let actions = "copy=128,0,8 read copy=256,0,8 copy=128,0,8";
     let run = record(&folder, "", actions).exits(0);
-    run.complains("note: 1 of 2 launches was made after the program had read memory");
+    run.complains("note: 1 of 2 launches was made by a thread after it had read memory");
     let run = folder.weft("test copy").exits(0).says("weft: 2 clean, 0 defect, 0 open\n");
     run.complains("note: 1 of 2 recorded launches might be others on a device: ")
         .complains("; of `copy`\n");

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use crate::call::Call;
 use crate::contexts;
+use crate::doubt;
 use crate::status::{Answer, Status, refuse};
 
 /// How long a call waits: much longer than functions need that wait for nothing.
@@ -15,21 +16,25 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Calls a function of the host. No lock may be held: it might call the driver.
 pub(super) fn run(call: &Call, function: impl FnOnce() -> Answer + Send + 'static) -> Answer {
     let (done, waiting) = mpsc::channel();
-    let context = contexts::current();
+    let (context, caller) = (contexts::current(), doubt::own());
     let body = move || {
+        // It acts for the thread that asks for it.
+        doubt::take_over(caller);
         if let Some(context) = context {
             contexts::set(context);
         }
         // Nobody waits for one that takes long.
-        let _ = done.send(function());
+        let answer = function();
+        let _ = done.send((answer, doubt::own()));
     };
     let thread = thread::Builder::new().name("weft-callbacks".to_owned()).spawn(body);
     thread.map_err(|_| refuse(Status::OutOfMemory, "no thread can be started"))?;
-    match waiting.recv_timeout(PATIENCE) {
-        Ok(answer) => answer,
-        Err(_) => {
-            call.any().memory.left_to_host(call.function);
-            Ok(())
-        }
+    if let Ok((answer, own)) = waiting.recv_timeout(PATIENCE) {
+        // The program waits for it, and for what it has read.
+        doubt::take_over(own);
+        answer
+    } else {
+        call.any().memory.left_to_host(call.function);
+        Ok(())
     }
 }

@@ -1,6 +1,7 @@
 //! A call of cuBLAS with a live handle: what it writes becomes unknown, in the order of its stream.
 
 use crate::call::Call;
+use crate::doubt;
 use crate::foreign::Host;
 use crate::handles::BlasHandle;
 use crate::math::checks::{self, Product};
@@ -105,7 +106,8 @@ impl<'c> Own<'c> {
             return self.writes([Runs::one(to, instead.len() as u64)]);
         }
         Host::at(to).result::<u8>().give_all(instead)?;
-        self.call.ready()?.memory.was_read_back = true;
+        drop(self.call.ready()?);
+        doubt::read(true);
         Ok(())
     }
 

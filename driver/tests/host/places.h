@@ -109,3 +109,23 @@ static void waiting(void) {
     __atomic_store_n(&is_released, 1, __ATOMIC_RELEASE);
     while (!__atomic_load_n((int *)pinned, __ATOMIC_ACQUIRE)) usleep(1000);
 }
+
+static void launch_two(void *data) {
+    OK(cuLaunchKernel(kernel("two"), 2, 1, 1, 32, 1, 1, 0, 0, (void *[]){data, data}, 0));
+}
+
+static void read_eight(void *data) {
+    char bytes[8];
+    launch_two(data);
+    OK(cuMemcpyDtoH_v2(bytes, *(Pointer *)data, 8));
+}
+
+/* A function of a stream rests on what its caller has read, and the caller on what the function has. */
+static void handed_on(void) {
+    start();
+    Pointer p = allocate(8), q = allocate(16);
+    OK(launch(kernel("two"), 1, 32, (void *[]){&p, &p}));
+    OK(cuLaunchHostFunc(0, read_eight, &p));
+    OK(launch(kernel("two"), 3, 32, (void *[]){&p, &p}));
+    OK(cuLaunchHostFunc(0, launch_two, &q));
+}

@@ -301,6 +301,48 @@ static void threads(void) {
     for (int i = 0; i < 8; i++) pthread_join(all[i], 0);
 }
 
+/* Launches with a grid of the given size after this thread has read what a kernel might have changed. */
+static void *reader(void *memory) {
+    Pointer p = *(Pointer *)memory;
+    char bytes[64];
+    OK(cuCtxSetCurrent(shared_context));
+    OK(cuMemcpyDtoH_v2(bytes, p, 64));
+    OK(cuLaunchKernel(kernel("two"), 2, 1, 1, 32, 1, 1, 0, 0, (void *[]){&p, &p}, 0));
+    OK(cuLaunchKernel(kernel("two"), 3, 1, 1, 32, 1, 1, 0, 0, (void *[]){&p, &p}, 0));
+    GIVES(INVALID_VALUE, cuMemFree_v2(p + 1));
+    return 0;
+}
+
+static void *sharer(void *unused) {
+    Pointer p;
+    (void)unused;
+    OK(cuCtxSetCurrent(shared_context));
+    OK(cuMemAllocManaged(&p, 64, 1));
+    OK(cuLaunchKernel(kernel("none"), 1, 1, 1, 32, 1, 1, 0, 0, 0, 0));
+    GIVES(INVALID_VALUE, cuMemFree_v2(p + 4));
+    OK(cuLaunchKernel(kernel("two"), 4, 1, 1, 32, 1, 1, 0, 0, (void *[]){&p, &p}, 0));
+    GIVES(INVALID_VALUE, cuMemFree_v2(p + 2));
+    return 0;
+}
+
+static void in_thread(void *body(void *), void *argument) {
+    pthread_t own;
+    HOLDS(pthread_create(&own, 0, body, argument) == 0);
+    pthread_join(own, 0);
+}
+
+/* What one thread reads says nothing of what another one does. */
+static void doubts(void) {
+    start();
+    OK(cuCtxGetCurrent(&shared_context));
+    Pointer p = allocate(64);
+    OK(cuLaunchKernel(kernel("two"), 1, 1, 1, 32, 1, 1, 0, 0, (void *[]){&p, &p}, 0));
+    in_thread(reader, &p);
+    in_thread(sharer, 0);
+    OK(cuLaunchKernel(kernel("two"), 3, 1, 1, 32, 1, 1, 0, 0, (void *[]){&p, &p}, 0));
+    GIVES(INVALID_VALUE, cuMemFree_v2(p + 3));
+}
+
 static void *look_up(const char *name, int version, uint64_t flags, int expected) {
     void *found = (void *)1;
     int status = -1;
@@ -391,13 +433,13 @@ static const struct {
     {"vector_add", vector_add}, {"structure", structure}, {"offsets", offsets}, {"freed", freed},
     {"past_the_end", past_the_end}, {"sizes", sizes}, {"buffer", buffer}, {"contents", contents},
     {"globals", globals}, {"clusters", clusters}, {"abortion", abortion}, {"forks", forks},
-    {"threads", threads}, {"entries", entries}, {"order", order}, {"queries", queries},
+    {"threads", threads}, {"doubts", doubts}, {"entries", entries}, {"order", order}, {"queries", queries},
     {"streams", streams}, {"hosts_memory", hosts_memory}, {"libraries", libraries}, {"rows", rows}, {"graphs", graphs},
     {"fat_binary", fat_binary}, {"full_disk", full_disk}, {"ending", ending},
     {"blas", blas}, {"batches", batches}, {"light", light}, {"numbers", numbers}, {"names", names},
     {"tensors", tensors}, {"regions", regions}, {"arrays", arrays},
     {"hidden", hidden}, {"registered_later", registered_later}, {"round_trip", round_trip},
-    {"workspaces", workspaces}, {"closed", closed}, {"waiting", waiting},
+    {"workspaces", workspaces}, {"closed", closed}, {"waiting", waiting}, {"handed_on", handed_on},
 };
 
 int main(int count, char **arguments) {

@@ -12,7 +12,7 @@ use weft_core::ptx::{Function, Module};
 use weft_core::{BlockSource, ChartError, ChartedKernel, CheckError, KnownBlock};
 
 use super::guard::guarded;
-use super::{Checker, Outcome, RecordNote};
+use super::{Checker, Outcome, RecordNote, outside};
 use crate::config::{Allow, ConfigPlace};
 use crate::discover::PtxFile;
 use crate::name::KernelName;
@@ -272,7 +272,17 @@ impl Job {
 
     fn check(&self) -> Result<Report, JobError> {
         let kernel = self.known_kernel()?;
-        guarded(&self.subject(), || self.checker.check(&self.module, kernel, &self.launch))?
-            .map_err(|error| self.misfit(error))
+        let checked = |launch: &Launch| {
+            guarded(&self.subject(), || self.checker.check(&self.module, kernel, launch))
+        };
+        let mut result = checked(&self.launch)?;
+        let mut moved = self.recorded.map(|_| self.launch.clone());
+        while let (Err(CheckError::Number { value, .. }), Some(launch)) = (&result, &moved) {
+            moved = outside::moved(launch, *value);
+            if let Some(launch) = &moved {
+                result = checked(launch)?;
+            }
+        }
+        result.map_err(|error| self.misfit(error))
     }
 }

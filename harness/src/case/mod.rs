@@ -5,7 +5,9 @@ mod alike;
 mod checker;
 mod guard;
 mod job;
+mod notes;
 mod outcome;
+mod outside;
 mod package;
 mod plan;
 mod recorded;
@@ -19,6 +21,7 @@ pub use alike::{Causes, FirstFindings, alike};
 pub use checker::Checker;
 pub use guard::hook_panics;
 pub use job::{Job, JobError};
+pub use notes::{LaunchNote, launch_notes, listed};
 pub use outcome::{Outcome, dead_allows};
 pub use package::Package;
 pub use plan::{PlanError, plan, plan_with};
@@ -26,4 +29,6 @@ pub use recorded::{LaunchSource, PackageRecords, RecordNote, names as module_nam
 pub use repair::repaired;
 pub use standing::Standing;
 pub use surroundings::Surroundings;
-pub use trial::{Settle, failure, refused_calls, trials, trials_with};
+pub use trial::{
+    Settle, UNCHECKED_LAUNCH, failure, lost_launches, refused_calls, trials, trials_with,
+};

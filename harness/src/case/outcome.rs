@@ -5,7 +5,7 @@ use std::sync::Arc;
 use weft_core::finding::{Check, Code, Finding, Report, Verdict};
 use weft_core::ptx::Module;
 
-use super::{Job, JobError, Standing};
+use super::{Job, JobError, Standing, outside};
 use crate::config::Allow;
 
 /// A report together with the part of it that no `allow` accepts.
@@ -101,6 +101,8 @@ fn acceptances(findings: &[Finding], job: &Job) -> Vec<Option<Allow>> {
 /// Returns the report with notes on the block that its findings rest on, and on an `allow` that accepts them no longer.
 fn noted(report: &Report, job: &Job) -> Report {
     let mut report = report.clone();
+    outside::note(&mut report, job);
+    help_with_contents(&mut report, job);
     let block = block_note(&report, job);
     for finding in report.findings.iter_mut().filter(|own| own.code != Code::NoLaunch) {
         finding.notes.extend(block.clone());
@@ -110,6 +112,18 @@ fn noted(report: &Report, job: &Job) -> Report {
         }
     }
     report
+}
+
+/// Says of contents that are not known how a record gets them, beside how weft.toml states them.
+fn help_with_contents(report: &mut Report, job: &Job) {
+    let Some(bytes) = job.recorded.and_then(|note| note.doubts.unkept) else { return };
+    for help in report.findings.iter_mut().filter_map(|own| own.help.as_mut()) {
+        if help.starts_with("give them in weft.toml: ") {
+            *help = format!(
+                "record anew with `--contents {bytes}`, which keeps allocations of so many bytes, if the program copies them in; or {help}"
+            );
+        }
+    }
 }
 
 /// Returns what to say of a block that nobody states for this kernel in particular.

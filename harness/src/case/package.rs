@@ -1,14 +1,17 @@
 //! A package with its name, its configuration and its PTX files.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
+use super::notes::{LaunchNote, listed};
 use super::{PackageRecords, PlanError};
 use crate::config::{Config, ConfigError, Problem};
 use crate::discover::{self, DiscoverError, PtxFile};
+use crate::saved::SourceState;
 
 /// The unit of checking: case names, file patterns and `[[kernel]]` tables refer to one package.
 #[derive(Clone, Debug)]
@@ -58,20 +61,42 @@ impl Package {
         let mut files = named(dir, &config)?;
         files.extend(out_dirs.into_iter().flat_map(discover::in_dir));
         let records = PackageRecords::saved(dir)?;
-        files.extend(records.strangers(&files));
+        files.extend(records.strangers(&files, dir));
         let package = Self::new(name, dir.to_path_buf(), config, discover::unique(files));
         Ok(Self { records, ..package })
     }
 
-    /// Returns what a reader of verdicts must know of the PTX files that were not compiled in this build: of each its case name,
-    /// `PACKAGE::FILE`, and the note.
+    /// Returns what a reader of verdicts must know of the PTX files that were saved, and not compiled in this build: of each its case
+    /// name, `PACKAGE::FILE`, and the note.
     pub fn notes(&self) -> Vec<(String, String)> {
         let note = |file: &PtxFile| {
-            let name = format!("{}::{}", self.name, file.display);
-            let note = file.saved.as_ref()?.note(&name)?;
+            let name = self.case_name(file);
+            let note = file.saved.as_ref().filter(|own| !own.is_recorded)?.note(&name)?;
             Some((name, note))
         };
         self.files.iter().filter_map(note).collect()
+    }
+
+    /// Returns what a reader of verdicts must know of the PTX files that are those of a record: a note for all of which the same is known.
+    pub fn recorded_notes(&self) -> Vec<LaunchNote> {
+        let mut all: BTreeMap<(String, bool), BTreeSet<String>> = BTreeMap::new();
+        for file in &self.files {
+            let saved = file.saved.as_ref();
+            if let Some((own, what)) = saved.and_then(|own| Some((own, own.recorded()?))) {
+                let key = (what, own.state != SourceState::Current);
+                all.entry(key).or_default().insert(self.case_name(file));
+            }
+        }
+        let note = |((what, is_vital), files): ((String, bool), BTreeSet<String>)| {
+            let verb = if files.len() == 1 { "is" } else { "are each" };
+            LaunchNote { text: format!("{} {verb} {what}", listed(&files)), is_vital }
+        };
+        all.into_iter().map(note).collect()
+    }
+
+    fn case_name(&self, file: &PtxFile) -> String {
+        let package = if self.name.is_empty() { String::new() } else { format!("{}::", self.name) };
+        format!("{package}{}", file.display)
     }
 }
 

@@ -11,7 +11,7 @@ use super::{Checker, Job, JobError, Package, recorded};
 use crate::config::{ConfigError, DeadEntry, NamedLaunch};
 use crate::discover::{DiscoverError, PtxFile};
 use crate::name::KernelName;
-use crate::record::{RecordError, module_name};
+use crate::record::{MostLaunches, RecordError, module_name};
 use crate::render::Sources;
 use crate::signature::{ParameterNames, Signatures};
 
@@ -30,6 +30,12 @@ pub enum PlanError {
     /// The record of launches cannot be read.
     #[error(transparent)]
     Record(#[from] RecordError),
+    /// The environment does not say how many launches are checked.
+    #[error("{}: {said}", MostLaunches::VARIABLE)]
+    MostLaunches {
+        /// What is wrong.
+        said: String,
+    },
     /// There is no PTX.
     #[error(
         "package `{package}` has no PTX: its build script left none in OUT_DIR, and its configuration names none; \

@@ -10,7 +10,8 @@ use weft_core::ptx::{self, Module};
 use crate::config::{Allow, NamedLaunch};
 use crate::discover::PtxFile;
 use crate::record::{
-    KernelLaunches, LaunchDoubts, Record, RecordError, RecordedLaunch, module_name,
+    KernelLaunches, LaunchDoubts, LostLaunch, MostLaunches, Record, RecordError, RecordedLaunch,
+    RefusedCall, module_name,
 };
 
 /// Which launches kernels are checked under.
@@ -35,6 +36,8 @@ pub struct PackageRecords {
     pub others: BTreeSet<String>,
     /// Which launches count.
     pub source: LaunchSource,
+    /// How many of a kernel.
+    pub most: MostLaunches,
 }
 
 /// What a record says about the launches of a kernel, beside them.
@@ -63,29 +66,56 @@ impl PackageRecords {
         Ok(Self { records: record.map(Arc::new).into_iter().collect(), ..Self::default() })
     }
 
-    /// Returns the files of those modules of the records whose launches are of no module among `files`.
-    pub fn strangers(&self, files: &[PtxFile]) -> Vec<PtxFile> {
+    /// Returns the files of those modules of the records whose launches are of no module among `files`. `dir`: the folder of the
+    /// package or workspace, in which their sources are.
+    pub fn strangers(&self, files: &[PtxFile], dir: &Path) -> Vec<PtxFile> {
         if self.source == LaunchSource::Configured || self.records.is_empty() {
             return Vec::new();
         }
-        let present = names(files).chain(self.others.iter().cloned()).collect();
-        let mut modules = BTreeMap::new();
+        let present = self.present(files);
+        let mut modules = FileModules::new(files);
         let mut found = Vec::new();
         for record in &self.records {
-            let mut has = |launch: &RecordedLaunch| {
-                files.iter().enumerate().any(|(at, file)| {
-                    // Few files have the name at all, and only those are read.
-                    file.text.contains(&launch.kernel) && {
-                        let read = || (ptx::parse_shared(&file.text), module_name(&file.text));
-                        let (module, text) = modules.entry(at).or_insert_with(read);
-                        record.is_earlier(launch, module, text)
-                    }
-                })
-            };
-            let names = record.strangers(&present, &mut has);
-            found.extend(names.into_iter().map(|name| stranger(record, &name)));
+            let names = record.strangers(&present, |launch| modules.has(record, launch));
+            found.extend(names.into_iter().map(|name| stranger(record, &name, dir)));
         }
         found
+    }
+
+    /// Returns the launches of the records that no kernel of `files`, those of the records among them, is checked under.
+    pub fn lost(&self, files: &[PtxFile]) -> BTreeSet<LostLaunch> {
+        if self.source == LaunchSource::Configured || self.records.is_empty() {
+            return BTreeSet::new();
+        }
+        let present = self.present(files);
+        let mut modules = FileModules::new(files);
+        let all = self.records.iter();
+        all.flat_map(|record| record.lost(&present, |launch| modules.has(record, launch))).collect()
+    }
+
+    /// Returns the names of the texts of all modules that are checked.
+    fn present(&self, files: &[PtxFile]) -> BTreeSet<String> {
+        names(files).chain(self.others.iter().cloned()).collect()
+    }
+
+    /// Takes from these records the launches of kernels that `newer` has launches of too, and adds it. Returns the names of these kernels.
+    pub fn add_newer(&mut self, newer: &Arc<Record>) -> BTreeSet<String> {
+        let mut all = BTreeSet::new();
+        for record in &mut self.records {
+            let shared = record.shared_kernels(newer, &self.others);
+            if !shared.is_empty() {
+                *record = Arc::new(record.without(&shared));
+            }
+            all.extend(shared);
+        }
+        self.records.push(Arc::clone(newer));
+        all
+    }
+
+    /// Returns the calls that CUDA refuses, but that might be others on a device.
+    pub fn doubtful_calls(&self) -> BTreeSet<&RefusedCall> {
+        let calls = self.records.iter().flat_map(|record| &record.refused);
+        calls.filter(|call| call.is_doubtful()).collect()
     }
 
     /// Whether a file is a module of these records.
@@ -109,7 +139,7 @@ impl PackageRecords {
         let present = present | &self.others;
         let mut recorded: Vec<(NamedLaunch, Option<RecordNote>)> = Vec::new();
         for record in &self.records {
-            let found = record.of_kernel(kernel, text, &present, &first.launch);
+            let found = record.of_kernel(kernel, text, &present, &first.launch, self.most);
             let KernelLaunches { launches, left_out, is_rebuilt } = found;
             for (label, launch, doubts) in launches {
                 let is_known = recorded
@@ -146,6 +176,30 @@ impl PackageRecords {
     }
 }
 
+/// The modules of some files, each read when it is needed.
+struct FileModules<'f> {
+    files: &'f [PtxFile],
+    modules: BTreeMap<usize, (Module, String)>,
+}
+
+impl<'f> FileModules<'f> {
+    fn new(files: &'f [PtxFile]) -> Self {
+        Self { files, modules: BTreeMap::new() }
+    }
+
+    /// Whether a file has the kernel of a launch, built anew since the record.
+    fn has(&mut self, record: &Record, launch: &RecordedLaunch) -> bool {
+        self.files.iter().enumerate().any(|(at, file)| {
+            // Few files have the name at all, and only those are read.
+            file.text.contains(&launch.kernel) && {
+                let read = || (ptx::parse_shared(&file.text), module_name(&file.text));
+                let (module, text) = self.modules.entry(at).or_insert_with(read);
+                record.is_earlier(launch, module, text)
+            }
+        })
+    }
+}
+
 /// Returns a recorded launch with what the configuration says of all launches of its kernel.
 fn labelled(label: String, launch: Launch, stated: &[NamedLaunch]) -> NamedLaunch {
     let of_all = |allow: &&Allow| stated.iter().all(|own| own.allow.contains(allow));
@@ -167,7 +221,7 @@ pub fn names(files: &[PtxFile]) -> impl Iterator<Item = String> {
     files.iter().map(|file| module_name(&file.text))
 }
 
-fn stranger(record: &Record, name: &str) -> PtxFile {
+fn stranger(record: &Record, name: &str, dir: &Path) -> PtxFile {
     let path = record.module_path(name);
     let display = format!("recorded/{}.ptx", &name[..8]);
     let unread = |error: &dyn std::fmt::Display| PtxFile {
@@ -177,5 +231,7 @@ fn stranger(record: &Record, name: &str) -> PtxFile {
         unread: Some(error.to_string()),
         saved: None,
     };
-    PtxFile::read(&path, &display).unwrap_or_else(|error| unread(&error))
+    let saved = Some(record.provenance(name, dir));
+    let file = PtxFile::read(&path, &display).map(|own| PtxFile { saved, ..own });
+    file.unwrap_or_else(|error| unread(&error))
 }

@@ -60,10 +60,22 @@ pub fn trials_with(jobs: Vec<Job>, color: bool, settle: &Settle) -> Vec<Trial> {
 /// computed; `None` if there are none. No list of kernels that are skipped or accepted holds for it.
 pub fn refused_calls(package: &Package) -> Option<Trial> {
     let calls = package.records.records.iter().flat_map(|record| &record.refused);
-    let calls: BTreeSet<_> = calls.filter(|call| !call.after_read).collect();
+    let calls: BTreeSet<_> = calls.filter(|call| !call.is_doubtful()).collect();
     let lines: Vec<String> =
         calls.into_iter().map(|call| format!("error[{INVALID_LAUNCH}]: {call}")).collect();
     let name = format!("{}::{INVALID_LAUNCH}", package.name);
+    (!lines.is_empty()).then(|| Trial::test(name, move || Err(Failed::from(lines.join("\n")))))
+}
+
+/// The name of the case that fails for launches which no kernel is checked under.
+pub const UNCHECKED_LAUNCH: &str = "unchecked-launch";
+
+/// Returns the case that fails for the launches in a package's records that could not be checked, since they cannot be read or no PTX of
+/// their kernels is there; `None` if there are none.
+pub fn lost_launches(package: &Package) -> Option<Trial> {
+    let lost = package.records.lost(&package.files);
+    let lines: Vec<String> = lost.iter().map(ToString::to_string).collect();
+    let name = format!("{}::{UNCHECKED_LAUNCH}", package.name);
     (!lines.is_empty()).then(|| Trial::test(name, move || Err(Failed::from(lines.join("\n")))))
 }
 

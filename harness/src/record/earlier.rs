@@ -9,6 +9,12 @@ pub(super) struct EarlierKernels(usize);
 /// A kernel: the name of its module, and its own.
 pub(super) type LaunchedName = (String, String);
 
+/// Returns what stands for a kernel whose name cannot be read, in the line at `place`: it is of no module, so that nothing is known of what
+/// it writes.
+pub(super) fn unknown(place: &str) -> LaunchedName {
+    (String::new(), place.to_owned())
+}
+
 /// Lists of kernels, each a shorter list and one more kernel. The number 0 is the empty list; a list has a greater number than
 /// the shorter one.
 #[derive(Clone, Debug, Default)]

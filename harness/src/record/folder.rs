@@ -6,9 +6,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use super::earlier::{EarlierLists, ProcessKernels};
+use super::earlier::{self, EarlierLists, ProcessKernels};
 use super::launch::GivenBytes;
-use super::line::{self, RecordLine, RefusedCall, STATES_LAUNCHED, VERSION};
+use super::line::{self, RecordLaunchLine, RecordLine, RefusedCall, STATES_LAUNCHED, VERSION};
+use super::lost::{self, LostLaunch};
 use super::recorded::RecordedLaunch;
 use super::writers::Writers;
 use crate::bounded;
@@ -21,7 +22,7 @@ const MOST: u64 = 1 << 30;
 pub struct Record {
     /// The launches, each once, in an order that does not depend on the run.
     pub(super) launches: Vec<RecordedLaunch>,
-    /// Those of them that were made only after the program had read memory that a kernel might have changed.
+    /// Those of them that were made only by threads which had read, or shared with kernels, memory that a kernel might have changed.
     pub(super) doubted: Vec<RecordedLaunch>,
     /// The names of the modules that are kept.
     pub(super) modules: BTreeSet<String>,
@@ -41,6 +42,10 @@ pub struct Record {
     pub missing: BTreeSet<String>,
     /// Why modules are not kept.
     pub unkept: BTreeSet<String>,
+    /// The launches whose lines cannot be read.
+    pub(super) unread: BTreeSet<LostLaunch>,
+    /// Why the modules of kernels are not kept, by the kernel.
+    pub(super) opaque: BTreeMap<String, String>,
 }
 
 /// Why a record cannot be read.
@@ -103,6 +108,14 @@ impl Record {
         for path in &paths {
             record.add(path)?;
         }
+        // The same holds for calls: one without a doubt is there whatever others were.
+        let plain = |own: &RefusedCall| RefusedCall {
+            after_read: false,
+            after_sharing: false,
+            ..own.clone()
+        };
+        let refused = record.refused.clone();
+        record.refused.retain(|own| !own.is_doubtful() || !refused.contains(&plain(own)));
         record.launches.sort();
         record.doubted.sort();
         record.doubted.dedup();
@@ -118,6 +131,7 @@ impl Record {
     /// Adds the lines of a file.
     fn add(&mut self, path: &Path) -> Result<(), RecordError> {
         let text = text(path)?;
+        let place = |at: usize| format!("{}:{}", path.display(), at + 1);
         let (mut version, mut kernels) = (VERSION, ProcessKernels::default());
         let mut launches = Vec::new();
         for (at, line) in text.split_inclusive('\n').enumerate() {
@@ -125,7 +139,16 @@ impl Record {
             let Some(line) = line.strip_suffix('\n') else { break };
             let malformed =
                 |said| RecordError::Malformed { path: path.to_owned(), line: at + 1, said };
-            match serde_json::from_str(line).map_err(|error| malformed(error.to_string()))? {
+            let parsed = match serde_json::from_str(line) {
+                Ok(parsed) => parsed,
+                Err(error) => {
+                    let lost = LostLaunch::of_line(line, &place(at), &error);
+                    self.unread.insert(lost.ok_or_else(|| malformed(error.to_string()))?);
+                    kernels.add(earlier::unknown(&place(at)), &mut self.earlier);
+                    continue;
+                }
+            };
+            match parsed {
                 RecordLine::Process { version } if !(1..=VERSION).contains(&version) => {
                     return Err(RecordError::Version { path: path.to_owned(), version });
                 }
@@ -139,13 +162,7 @@ impl Record {
                 RecordLine::Module { hash: Some(name), .. } => drop(self.modules.insert(name)),
                 RecordLine::Module { reason, .. } => self.unkept.extend(reason),
                 RecordLine::Launch(line) => {
-                    let (is_doubted, module) = (line.after_read, line.module.clone());
-                    let launch = RecordedLaunch::of(line, &kernels, &mut |name| self.given(name))?;
-                    let launch = launch.map_err(|said| malformed(said.to_owned()))?;
-                    if let Some(module) = module {
-                        kernels.add((module, launch.kernel.clone()), &mut self.earlier);
-                    }
-                    launches.push((is_doubted, launch));
+                    launches.extend(self.launch(line, &place(at), &mut kernels));
                 }
                 RecordLine::Invalid(call) => drop(self.refused.insert(call)),
                 RecordLine::Missing { function } => drop(self.missing.insert(function)),
@@ -160,6 +177,39 @@ impl Record {
             all.push(launch);
         }
         Ok(())
+    }
+
+    /// Returns the launch of a line, which stands at `place`, and whether it is doubted. One that cannot be read is noted: the others are
+    /// still good. `kernels`: those that were launched before, to which its own comes.
+    fn launch(
+        &mut self,
+        line: RecordLaunchLine,
+        place: &str,
+        kernels: &mut ProcessKernels,
+    ) -> Option<(bool, RecordedLaunch)> {
+        let (kernel, is_doubted) = (line.kernel.clone(), line.after_read || line.after_sharing);
+        if let (None, Some(reason)) = (&line.module, &line.reason) {
+            self.opaque.insert(kernel.clone(), reason.clone());
+        }
+        let module = line.module.clone();
+        let launch = RecordedLaunch::of(line, kernels, &mut |name| self.given(name));
+        match module {
+            Some(module) if is_name(&module) => {
+                kernels.add((module, kernel.clone()), &mut self.earlier);
+            }
+            Some(_) => kernels.add(earlier::unknown(place), &mut self.earlier),
+            None => {}
+        }
+        match launch
+            .map_err(|error| lost::message(&error))
+            .and_then(|own| own.map_err(str::to_owned))
+        {
+            Ok(launch) => Some((is_doubted, launch)),
+            Err(said) => {
+                self.unread.insert(LostLaunch::unread(Some(kernel), place, &said));
+                None
+            }
+        }
     }
 
     /// Reads the contents that are kept under a name, once, and returns their number of bytes.
@@ -179,6 +229,31 @@ impl Record {
         Ok(count)
     }
 
+    /// Returns the folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Returns the names of the kernels that this record and `newer` have launches of. `others`: the names of the texts of modules of
+    /// other packages, of which the launches in `newer` do not count.
+    pub fn shared_kernels(&self, newer: &Self, others: &BTreeSet<String>) -> BTreeSet<String> {
+        let is_own =
+            |own: &&RecordedLaunch| own.module.as_ref().is_none_or(|name| !others.contains(name));
+        let names = |own: &RecordedLaunch| own.kernel.clone();
+        let newer: BTreeSet<String> = newer.launches.iter().filter(is_own).map(names).collect();
+        self.launches.iter().map(names).filter(|name| newer.contains(name)).collect()
+    }
+
+    /// Returns the record without the launches of some kernels, and without the refused calls about them or about none.
+    #[must_use]
+    pub fn without(&self, kernels: &BTreeSet<String>) -> Self {
+        let mut rest = self.clone();
+        rest.launches.retain(|own| !kernels.contains(&own.kernel));
+        rest.doubted.retain(|own| !kernels.contains(&own.kernel));
+        rest.refused.retain(|own| own.kernel.as_ref().is_some_and(|name| !kernels.contains(name)));
+        rest
+    }
+
     /// Returns the path of a module that is kept.
     pub fn module_path(&self, name: &str) -> PathBuf {
         self.folder.join("modules").join(name).with_extension("ptx")
@@ -191,7 +266,7 @@ impl Record {
 
     /// Whether nothing was launched.
     pub fn is_empty(&self) -> bool {
-        self.launches.is_empty()
+        self.launches.is_empty() && self.unread.is_empty()
     }
 
     /// Returns the launches.

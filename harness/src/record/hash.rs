@@ -2,10 +2,15 @@
 
 /// Returns the name of a module with this text: FNV-1a of 128 bits, as 32 hexadecimal digits.
 pub fn module_name(text: &str) -> String {
+    hash_name(text.as_bytes())
+}
+
+/// Returns the name of bytes: FNV-1a of 128 bits, as 32 hexadecimal digits.
+pub(super) fn hash_name(bytes: &[u8]) -> String {
     const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     const PRIME: u128 = 0x0100_0000_0000_0000_0000_013b;
     let hash =
-        text.bytes().fold(OFFSET, |hash, byte| (hash ^ u128::from(byte)).wrapping_mul(PRIME));
+        bytes.iter().fold(OFFSET, |hash, byte| (hash ^ u128::from(*byte)).wrapping_mul(PRIME));
     format!("{hash:032x}")
 }
 

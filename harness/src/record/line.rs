@@ -5,7 +5,7 @@ use std::fmt::{self, Display, Formatter};
 use serde::Deserialize;
 
 /// The version of the format that is written. Version 1 has no maps, no places of allocations, and no launches after a read; versions 1
-/// and 2 do not say which kernels were launched since an allocation was overwritten.
+/// and 2 do not say which kernels were launched since an allocation was overwritten, nor which launches came after sharing.
 pub(super) const VERSION: u32 = 3;
 /// The first version that says which kernels were launched since then.
 pub(super) const STATES_LAUNCHED: u32 = 3;
@@ -40,13 +40,19 @@ pub(super) struct RecordLaunchLine {
     pub(super) cluster: Option<[u32; 3]>,
     pub(super) shared: u32,
     pub(super) args: Option<Vec<RecordArgLine>>,
+    /// Why the arguments are not known.
+    #[serde(default)]
+    pub(super) reason: Option<String>,
     #[serde(default)]
     pub(super) allocations: Vec<AllocationLine>,
     #[serde(default)]
     pub(super) globals: Vec<GlobalLine>,
-    /// Whether the program had read memory before that a kernel might have changed.
+    /// Whether the thread had read memory before that a kernel might have changed.
     #[serde(default)]
     pub(super) after_read: bool,
+    /// Whether it had given a kernel memory that the host reads without calls.
+    #[serde(default)]
+    pub(super) after_sharing: bool,
 }
 
 impl RecordLaunchLine {
@@ -152,26 +158,37 @@ pub struct RefusedCall {
     pub kernel: Option<String>,
     /// What is wrong.
     pub reason: String,
-    /// Whether the program had read memory before that a kernel might have changed, so that the call might rest on values
+    /// Whether the thread had read memory before that a kernel might have changed, so that the call might rest on values
     /// that are not those of a device.
     #[serde(default)]
     pub after_read: bool,
+    /// Whether the thread had given a kernel memory before that the host reads without calls, so that it might have read there.
+    #[serde(default)]
+    pub after_sharing: bool,
+}
+
+impl RefusedCall {
+    /// Whether it might be another call on a device.
+    pub fn is_doubtful(&self) -> bool {
+        self.after_read || self.after_sharing
+    }
 }
 
 impl Display for RefusedCall {
     /// Says what is wrong about the call.
     fn fmt(&self, to: &mut Formatter<'_>) -> fmt::Result {
-        let Self { function, error, kernel, reason, after_read } = self;
+        let Self { function, error, kernel, reason, .. } = self;
         write!(to, "{function}")?;
         if let Some(kernel) = kernel {
             write!(to, " of `{kernel}`")?;
         }
         write!(to, " is refused, as CUDA does: {reason} ({error})")?;
-        if *after_read {
-            let doubt = "; the program had read memory before that a kernel might have changed, so a device might have other values there";
-            to.write_str(doubt)?;
-        }
-        Ok(())
+        let doubt = match (self.after_read, self.after_sharing) {
+            (true, _) => "had read memory before that a kernel might have changed",
+            (_, true) => "uses managed or pinned memory that a kernel might have changed",
+            _ => return Ok(()),
+        };
+        write!(to, "; the thread {doubt}, so a device might have other values there")
     }
 }
 

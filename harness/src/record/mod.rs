@@ -10,7 +10,9 @@ mod folder;
 mod hash;
 mod launch;
 mod line;
+mod lost;
 mod recorded;
+mod sources;
 mod writers;
 
 use std::collections::BTreeSet;
@@ -20,14 +22,14 @@ use weft_core::flow::{Placement, Symbol};
 use weft_core::launch::Launch;
 use weft_core::ptx::{Module, Space};
 
+pub use choice::MostLaunches;
 pub use folder::{Record, RecordError};
 pub use hash::module_name;
 pub use line::RefusedCall;
+pub use lost::LostLaunch;
 use recorded::RecordedAllocation;
 pub use recorded::{LaunchDoubts, RecordedLaunch};
-
-/// The most launches of a kernel that are checked.
-const MOST: usize = 16;
+pub use sources::keep_sources;
 
 /// The launches of a record that a kernel is checked under.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -43,13 +45,14 @@ pub struct KernelLaunches {
 
 impl Record {
     /// Returns the launches of a kernel, with the options and limits of `stated`. `text`: the name of the module's text;
-    /// `present`: the names of the texts of all modules that are checked, which launches of other texts are not of.
+    /// `present`: the names of the texts of all modules that are checked, which launches of other texts are not of; `most`: how many.
     pub fn of_kernel(
         &self,
         (module, called): (&Module, &str),
         text: &str,
         present: &BTreeSet<String>,
         stated: &Launch,
+        most: MostLaunches,
     ) -> KernelLaunches {
         let all = self.launches.iter().filter(|own| own.kernel == called);
         let is_own = |own: &&RecordedLaunch| own.module.as_deref() == Some(text);
@@ -82,7 +85,7 @@ impl Record {
         let is_certain = |own: &&RecordedLaunch| self.doubted.binary_search(own).is_err();
         let certain: Vec<_> = own.iter().copied().filter(is_certain).collect();
         let certain: BTreeSet<_> = self.settled(&certain, is_watching).into_iter().collect();
-        let chosen = choice::chosen(&settled.iter().collect::<Vec<_>>(), MOST);
+        let chosen = choice::chosen(&settled.iter().collect::<Vec<_>>(), most.number());
         let left_out = settled.len() - chosen.len();
         let launch = |own: &RecordedLaunch| {
             let launch = own.launch(stated, &program.params, &variables, &self.contents);

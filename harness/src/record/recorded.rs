@@ -40,7 +40,12 @@ pub struct LaunchDoubts {
     pub has_maps: bool,
     /// An argument holds a pointer to a variable of the module, which is left open.
     pub leads_to_variables: bool,
+    /// The bytes of its largest allocation whose contents are not kept, if so large ones are only kept on request.
+    pub unkept: Option<u64>,
 }
+
+/// The bytes of the largest allocation whose contents are kept without a request.
+const KEPT: u64 = 64 << 10;
 
 /// The bytes of an argument.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -220,10 +225,12 @@ impl RecordedLaunch {
     pub(super) fn doubts(&self, after_read: bool) -> LaunchDoubts {
         let args = || self.args.iter().flatten();
         let is_variable = |own: &RecordedPointer| self.allocations[own.allocation].is_variable;
+        let is_unkept = |own: &&RecordedAllocation| own.contents.is_none() && own.size > KEPT;
         LaunchDoubts {
             after_read,
             has_maps: args().any(|arg| !arg.maps.is_empty()),
             leads_to_variables: args().flat_map(|arg| &arg.pointers).any(is_variable),
+            unkept: self.allocations.iter().filter(is_unkept).map(|own| own.size).max(),
         }
     }
 

@@ -206,3 +206,31 @@ fn the_address_of_a_variable_is_no_buffer() {
     assert_eq!(job.launch.args, args);
     assert_eq!(job.launch.buffers.keys().collect::<Vec<_>>(), ["a"]);
 }
+
+#[test]
+fn an_address_in_no_allocation_is_out_of_bounds() {
+    let address = 0x3b5d_2c00_1004_u64;
+    let wild = plain(&address.to_le_bytes());
+    let memory = json!([{"size": 128}]);
+    for (name, args, at) in [
+        ("wild-target", [wild.clone(), pointer(0, 0), number(32)], 0),
+        ("wild-source", [pointer(0, 0), wild.clone(), number(32)], 1),
+    ] {
+        let (record, text) = copied(name, &args, &memory);
+        let job = record.job(&text);
+        let outcome = job.outcome();
+        let told = outcome.told().expect("it is checked");
+        let codes: Vec<Code> = told.findings.iter().map(|own| own.code).collect();
+        assert_eq!(codes, [Code::OutOfBounds], "{told:#?}");
+        let words =
+            format!("argument {at} (`{}`) is the address 0x3b5d2c001004", ["to", "from"][at]);
+        assert!(told.findings[0].notes.iter().any(|note| note.starts_with(&words)), "{told:#?}");
+    }
+    // Both, in one launch.
+    let (record, text) =
+        copied("wild", &[wild.clone(), plain(&8_u64.to_le_bytes()), number(32)], &memory);
+    assert!(codes(&record, &text).contains(&Code::OutOfBounds));
+    // Nothing is accessed there: it is a number.
+    let (record, text) = copied("wild-unused", &[wild, pointer(0, 0), number(0)], &memory);
+    assert_eq!(codes(&record, &text), [Code::Vacuous]);
+}

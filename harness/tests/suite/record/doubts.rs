@@ -1,7 +1,10 @@
 //! What of a launch is left open, or might have been another one on a device.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 use weft_core::launch::{Arg, Dim3, Fields};
+use weft_harness::case::launch_notes;
 use weft_harness::record::LaunchDoubts;
 
 use super::{COPY, Written, launch, module, module_name, named, number, plain, pointer, within};
@@ -70,8 +73,9 @@ fn arguments_with_tensor_maps_are_left_open_and_said() {
     assert_eq!(job.recorded.unwrap().doubts, has_maps);
     // 128 bytes from 65 on are more than there are; the allocation is none of the launch.
     for wrong in [json!({"at": 65, "mode": "tiled"}), json!({"at": 0, "allocation": 1})] {
-        let told = mapped("map-misfit", &wrong).record().unwrap_err().to_string();
-        assert!(told.contains("this is no record of launches"), "{told}");
+        let record = mapped("map-misfit", &wrong).record().unwrap().unwrap();
+        assert!(record.launches().is_empty(), "the launch contradicts itself");
+        assert_eq!(record.lost(&BTreeSet::new(), |_| true).len(), 1);
     }
 }
 
@@ -107,6 +111,41 @@ fn allocations_begin_behind_a_multiple_of_256() {
     for wrong in [json!({"size": 1024, "behind": 256}), json!({"size": u64::MAX, "behind": 1})] {
         let record = Written::new("far-behind").module(&text);
         let record = record.launch("copy", &text, 32, &args, &json!([wrong]));
-        assert!(record.record().is_err());
+        assert!(record.shared().launches().is_empty(), "the launch contradicts itself");
+        assert_eq!(record.shared().lost(&BTreeSet::new(), |_| true).len(), 1);
     }
+}
+
+#[test]
+fn cargo_test_is_told_what_else_there_is_to_know_of_launches() {
+    let text = module(COPY);
+    let mut record = Written::new("notes").module(&text);
+    for block in 1..=20 {
+        record = record.line(&with(block, "after_read", json!(block == 20)));
+    }
+    let jobs = record.jobs(&[&text], "");
+    let notes: Vec<String> = launch_notes(&jobs).into_iter().map(|own| own.text).collect();
+    let start = "1 of 16 recorded launches might be others on a device: ";
+    assert!(notes[0].starts_with(start) && notes[0].ends_with("; of `copy`"), "{notes:?}");
+    assert!(
+        notes[1].starts_with("16 of 20 distinct launches of `copy` are checked: "),
+        "{notes:?}"
+    );
+    assert_eq!(notes.len(), 2, "{notes:?}");
+    // A thread that shares memory with kernels is in doubt as well, and so are its calls.
+    let shared =
+        Written::new("shared-notes").module(&text).line(&with(1, "after_sharing", json!(true)));
+    let call = |after: bool| {
+        json!({"record": "invalid", "function": "f", "error": "E", "reason": "wrong", "after_sharing": after}).to_string()
+    };
+    let record = shared.line(&call(true));
+    assert!(record.job(&text).recorded.unwrap().doubts.after_read);
+    let told: Vec<_> = record.shared().refused.iter().map(ToString::to_string).collect();
+    let words = "f is refused, as CUDA does: wrong (E); the thread uses managed or pinned memory that a kernel might have changed, so \
+                 a device might have other values there";
+    assert_eq!(told, [words]);
+    // The same call of a thread without a doubt is one without.
+    let told: Vec<_> =
+        record.line(&call(false)).shared().refused.iter().map(ToString::to_string).collect();
+    assert_eq!(told, ["f is refused, as CUDA does: wrong (E)"]);
 }

@@ -26,7 +26,7 @@ fn labels(jobs: &[Job]) -> Vec<Option<&str>> {
 
 const AS_IT_IS: RecordNote = RecordNote { left_out: 0, is_rebuilt: false, doubts: CERTAIN };
 const CERTAIN: LaunchDoubts =
-    LaunchDoubts { after_read: false, has_maps: false, leads_to_variables: false };
+    LaunchDoubts { after_read: false, has_maps: false, leads_to_variables: false, unkept: None };
 
 #[test]
 fn launches_are_those_of_the_module_with_the_hash() {

@@ -20,7 +20,7 @@ use weft_core::launch::{Arg, Within};
 use weft_harness::case::{Job, LaunchSource, Package, PackageRecords, plan};
 use weft_harness::config::Config;
 use weft_harness::discover::PtxFile;
-use weft_harness::record::{Record, RecordError, module_name};
+use weft_harness::record::{MostLaunches, Record, RecordError, module_name};
 
 /// What a module of PTX begins with.
 const HEAD: &str = ".version 8.0\n.target sm_80\n.address_size 64\n";
@@ -144,7 +144,8 @@ impl Written {
         let files = texts.iter().enumerate().map(file).collect();
         let config = Config::parse(config, &self.0.join("weft.toml")).unwrap();
         let package = Package::new("demo", self.0.clone(), config, files);
-        let records = PackageRecords { records: vec![self.shared()], others, source };
+        let most = MostLaunches::default();
+        let records = PackageRecords { records: vec![self.shared()], others, source, most };
         plan(&Package { records, ..package }).unwrap()
     }
 

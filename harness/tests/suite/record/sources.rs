@@ -208,3 +208,43 @@ fn refused_calls_are_a_case_that_fails() {
     assert!(refused("refused-after-read", &[call(true)]).is_none());
     assert!(refused("nothing-refused", &[]).is_none());
 }
+
+#[test]
+fn launches_without_ptx_are_a_case_that_fails() {
+    let text = module(COPY);
+    let args = [pointer(0, 0), pointer(0, 512), number(8)];
+    let memory = json!([{"size": 1024}]);
+    let bare = |kernel: &str| {
+        let mut line = super::launch(kernel, None, 32, &args, &memory);
+        line["args"] = json!(null);
+        line["reason"] = json!("it holds machine code alone");
+        line.to_string()
+    };
+    let case = |record: &Written, texts: &[&str]| {
+        let file = |text: &&str| weft_harness::discover::PtxFile {
+            path: record.0.join("k.ptx"),
+            display: "k.ptx".to_owned(),
+            text: (**text).into(),
+            unread: None,
+            saved: None,
+        };
+        let files = texts.iter().map(file).collect();
+        let mut package = Package::new("demo", record.0.clone(), Config::default(), files);
+        package.records.records.push(record.shared());
+        let lost = package.records.lost(&package.files);
+        let lost: Vec<String> = lost.iter().map(ToString::to_string).collect();
+        (weft_harness::case::lost_launches(&package), lost)
+    };
+    let record = Written::new("bare").line(&bare("copy")).line(&bare("_Z5otherPi"));
+    let (all, told) = case(&record, &[]);
+    let words = "could not be checked: no PTX of its module was kept: it holds machine code alone";
+    assert_eq!(told, ["other(int*)", "copy"].map(|own| format!("launches of `{own}` {words}")));
+    let all = all.expect("there is a case");
+    assert_eq!(all.name(), "demo::unchecked-launch");
+    let quiet = Arguments { quiet: true, ..Arguments::default() };
+    assert_eq!(libtest_mimic::run(&quiet, vec![all]).num_failed, 1);
+    // PTX of the package with a kernel of the name is what the launches are checked with.
+    assert_eq!(case(&record, &[&text]).1, [format!("launches of `other(int*)` {words}")]);
+    let kept = Written::new("not-bare").module(&text).launch("copy", &text, 32, &args, &memory);
+    assert!(case(&kept, &[]).0.is_none(), "the record has its module");
+}

@@ -1,0 +1,196 @@
+//! Tests of what is said of a record beside the verdicts: how old it is, what of it cannot be checked, and where it is from.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::{Command, Stdio};
+
+use crate::record::{APART, KERNELS, RACE, command, package, record};
+use crate::support::{Folder, Run};
+
+/// Creates a package whose kernels are in no file of it, but in the record alone. Their PTX names the source `kernels/k.cu`.
+fn compiled_elsewhere(name: &str) -> Folder {
+    let folder = package(name).with("weft.toml", "").with("kernels/k.cu", "// the first\n");
+    let source = folder.path().join("kernels/k.cu");
+    let file = format!(".address_size 64\n.file 1 \"{}\"\n", source.display());
+    let text = KERNELS.replace(".address_size 64\n", &file);
+    folder.with("kernels.ptx", text)
+}
+
+#[test]
+fn ptx_of_a_record_is_compared_with_its_sources() {
+    let mut folder = compiled_elsewhere("record-and-source");
+    for place in ["", "--save tests/launches"] {
+        let _ = fs::remove_dir_all(folder.path().join("target/weft/launches"));
+        record(&folder, place, APART).exits(0);
+        let words = "is PTX of the record, checked as it was when recorded: its sources have not changed since\n";
+        for format in ["human", "short", "json", "github"] {
+            let run = folder.weft(&format!("test copy --message-format {format}")).exits(0);
+            run.complains(words);
+        }
+        // Every change counts, and nothing of a verdict is said then.
+        let changed = folder.with("kernels/k.cu", "// the second\n");
+        let words = "could not be checked: this PTX of the record is older than its source: kernels/k.cu changed since; record anew \
+                     by `cargo weft record`";
+        for options in ["", "-q", "test copy --message-format short"] {
+            let run = changed.weft(options).exits(101).complains(words);
+            assert!(!run.out.contains("copy@recorded"), "{run:#?}");
+        }
+        folder = changed.with("kernels/k.cu", "// the first\n");
+        folder.weft("test copy").exits(0);
+    }
+    // A source that is not there any more, or was never named.
+    fs::remove_file(folder.path().join("kernels/k.cu")).expect("it is there");
+    let run = folder.weft("test copy -q").exits(0);
+    run.complains("changes of its sources since are not seen (there is no kernels/k.cu any more)");
+    let folder = package("record-without-source").with("weft.toml", "");
+    record(&folder, "", APART).exits(0);
+    let run = folder.weft("test copy -q").exits(0);
+    run.complains("changes of its sources since are not seen (it names none in this workspace");
+    // PTX of the package itself is no PTX of the record.
+    let folder = folder.with("weft.toml", "ptx = [\"kernels.ptx\"]\n");
+    let run = folder.weft("test copy").exits(0);
+    assert!(!run.err.contains("PTX of the record"), "{run:#?}");
+}
+
+#[test]
+fn launches_of_machine_code_are_named_and_count() {
+    let folder =
+        package("machine-code").with("weft.toml", "").with("kernels.ptx", "\u{7f}ELF code");
+    let words = "no PTX of its module was kept: it holds machine code alone";
+    let run = record(&folder, "", APART).exits(0);
+    run.complains(&format!("note: launches of `copy` cannot be checked: {words}\n"));
+    let words = format!("error: launches of `copy` could not be checked: {words}\n");
+    for options in ["", "-q", "test --message-format short"] {
+        folder.weft(options).exits(101).complains(&words);
+    }
+    // Beside kernels that are checked, they count as well.
+    let folder = folder.with("kernels.ptx", KERNELS.replace("copy", "copied"));
+    let folder = folder.with("weft.toml", "ptx = [\"kernels.ptx\"]\n");
+    let run = folder.weft("-q").exits(101).complains(&words);
+    run.says(", 1 could not be checked");
+    folder.weft("test idle").exits(0);
+    folder.weft("test idle --launches configured").exits(0);
+    // PTX with the kernel is what they are checked with.
+    let folder = folder.with("kernels.ptx", KERNELS);
+    let run = folder.weft("test copy").says("copy@recorded-");
+    assert!(!run.err.contains("could not be checked"), "{run:#?}");
+}
+
+#[test]
+fn some_of_many_launches_are_checked_or_all() {
+    let folder = package("many-launches");
+    // The smallest and the largest number stand in the middle.
+    let numbers = (8..16).chain([2, 30]).chain(16..26);
+    let actions: Vec<String> = numbers.map(|n| format!("copy=128,0,{n}")).collect();
+    record(&folder, "", &actions.join(" ")).exits(0);
+    let clean = |options: &str| {
+        let run = folder.weft(&format!("test copy {options}")).exits(0);
+        (run.out.matches("clean   many-launches").count(), run)
+    };
+    let (count, run) = clean("");
+    assert_eq!(count, 16);
+    run.complains("note: 16 of 20 distinct launches of `copy` are checked: ");
+    let (count, run) = clean("--most-launches 2");
+    assert_eq!(count, 2);
+    run.complains("note: 2 of 20 distinct launches of `copy` are checked: ");
+    let listed = folder.weft("list copy --most-launches 2 --message-format json").exits(0);
+    assert!(listed.out.contains("\"2\":2}") && listed.out.contains("\"2\":30}"), "{listed:#?}");
+    let (count, run) = clean("--most-launches all");
+    assert_eq!((count, run.err.contains("distinct launches")), (20, false));
+    folder
+        .weft("test copy --most-launches 0")
+        .exits(2)
+        .complains("neither a number from 1 on nor `all`");
+}
+
+#[test]
+fn launches_of_two_records_are_told_apart() {
+    let folder = package("two-records");
+    record(&folder, "--save tests/launches", RACE).exits(0);
+    let run = folder.weft("test copy").exits(100);
+    run.complains("note: recorded launches are those in tests/launches\n");
+    record(&folder, "", APART).exits(0);
+    let run = folder.weft("test copy").exits(0).says("weft: 1 clean, 0 defect, 0 open");
+    let both = "note: recorded launches are those in target/weft/launches and tests/launches\n";
+    let newer = "note: two records have launches of `copy`: those in target/weft/launches are checked, which `cargo test` does not \
+                 read; without this folder, those that the package keeps are\n";
+    run.complains(both).complains(newer);
+    // A kernel that the newer one has none of is checked under those that the package keeps.
+    record(&folder, "", "scatter=0,1,2,3").exits(0);
+    let run = folder.weft("test copy scatter").exits(100).says("scatter@recorded-");
+    assert!(run.err.contains(both) && !run.err.contains("two records"), "{run:#?}");
+    fs::remove_dir_all(folder.path().join("target/weft/launches")).expect("it is there");
+    folder.weft("test copy").exits(100);
+}
+
+#[test]
+fn doubts_are_said_where_little_is_printed() {
+    let folder = package("quiet-doubts");
+    record(&folder, "-q", &format!("{APART} read copy=256,0,8 empty"))
+        .exits(0)
+        .complains("note: 1 of 2 launches was made by a thread after it had read memory");
+    let run = folder.weft("test copy -q").exits(0);
+    run.complains("note: 1 of 2 recorded launches might be others on a device: ")
+        .complains("note: cuLaunchKernel of `copy` is refused");
+}
+
+#[test]
+fn a_program_outside_of_packages_is_recorded_and_checked() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    fs::write(folder.path().join("kernels.ptx"), KERNELS).expect("the file can be written");
+    let here = |mut command: Command| {
+        command.current_dir(folder.path()).env_remove("CARGO_TARGET_DIR");
+        Run::of(command.output().expect("the binary starts"))
+    };
+    let any = Folder::new("outside-of-packages");
+    let run = here(command(&any, "", &format!("{RACE} {APART}"))).exits(0);
+    run.says("in ").says("target/weft/launches");
+    let check = |words: &str| here(any.command(&words.split(' ').collect::<Vec<_>>()));
+    let run = check("check --record target/weft/launches").exits(100);
+    run.says("recorded/").says("weft: 2 clean, 1 defect, 1 open").complains("PTX of the record");
+    let run = check("check --record target/weft/launches --kernel copy").exits(100);
+    run.says("weft: 1 clean, 1 defect, 0 open");
+    // A file that has the kernels built anew is checked in place of the PTX of the record.
+    fs::write(folder.path().join("anew.ptx"), format!("// anew\n{KERNELS}"))
+        .expect("it can be written");
+    let run = check("check --record target/weft/launches --kernel copy anew.ptx").exits(100);
+    run.says("anew.ptx::copy@recorded-").says("weft: 1 clean, 1 defect, 0 open");
+    check("check --record target").exits(101).complains("there is no record of launches in target");
+    check("check").exits(2);
+    here(command(&any, "--save kept", APART)).exits(0).says("in kept");
+    check("check --record kept --kernel copy").exits(0);
+}
+
+#[test]
+fn a_device_that_there_is_not_is_a_wrong_command_line() {
+    let folder = package("wrong-device");
+    for wrong in ["h100", "sm_90,0"] {
+        let run = record(&folder, &format!("--device {wrong}"), APART).exits(2);
+        run.complains("it is no target with a number of multiprocessors, such as `sm_90,132`");
+    }
+    record(&folder, "--device sm_80,108", APART).exits(0);
+}
+
+/// The signal goes to `cargo weft record` alone, as that of a supervisor does, and the program is a grandchild.
+#[test]
+fn what_was_launched_before_a_termination_is_kept() {
+    let folder = package("terminated-record");
+    let own = command(&folder, "", &format!("{RACE} wait"));
+    let words: Vec<_> = own.get_args().map(|word| word.to_str().expect("UTF-8")).collect();
+    let at = words.iter().position(|word| *word == "--").expect("there is a command");
+    let shell = format!("{}; true", words[at + 1..].join(" "));
+    let mut command = folder.command(&[&words[..=at], &["sh", "-c", &shell]].concat());
+    let mut child =
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+    let mut out = BufReader::new(child.stdout.take().expect("it is piped"));
+    let mut line = String::new();
+    out.read_line(&mut line).expect("it can be read");
+    assert_eq!(line, "waiting\n");
+    let sent = Command::new("kill").args(["-TERM", &child.id().to_string()]).status();
+    assert!(sent.expect("`kill` runs").success());
+    out.read_to_string(&mut line).expect("it can be read");
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(101), "{line}");
+    assert!(line.contains("recorded 1 launch of 1 kernel"), "{line}");
+    folder.weft("test copy").exits(100);
+}

@@ -1,0 +1,60 @@
+//! Arguments of recorded launches that are addresses in no allocation of the program.
+//!
+//! A record does not say which words are meant as addresses: one that leads nowhere is a number like any other, until the check finds that the
+//! kernel accesses memory there.
+
+use std::collections::BTreeMap;
+
+use weft_core::finding::{Code, Report};
+use weft_core::launch::{Allocation, Arg, Launch, Within};
+use weft_core::report::escape;
+
+use super::Job;
+
+/// The name of the memory that stands for what is in no allocation: it has no byte.
+const OUTSIDE: &str = "outside";
+
+/// Returns a launch with the arguments that are the number `address` as pointers into memory without a byte; `None` if no argument is.
+pub(super) fn moved(launch: &Launch, address: i128) -> Option<Launch> {
+    let outside = || Arg::Within(Within { buffer: OUTSIDE.to_owned(), offset: 0 });
+    let is_it = |arg: &Arg| matches!(arg, Arg::Integer(value) if *value == address);
+    if launch.buffers.contains_key(OUTSIDE) && !has_outside(launch)
+        || !launch.args.values().any(is_it)
+    {
+        return None;
+    }
+    let arg = |(at, own): (&usize, &Arg)| (*at, if is_it(own) { outside() } else { own.clone() });
+    let args: BTreeMap<usize, Arg> = launch.args.iter().map(arg).collect();
+    let mut buffers = launch.buffers.clone();
+    buffers.insert(OUTSIDE.to_owned(), Allocation { size: Some(0), ..Allocation::default() });
+    Some(Launch { args, buffers, ..launch.clone() })
+}
+
+fn has_outside(launch: &Launch) -> bool {
+    launch.args.values().any(|arg| matches!(arg, Arg::Within(own) if own.buffer == OUTSIDE))
+}
+
+/// Returns the name of a parameter in the PTX, unless it is made of the kernel's.
+fn parameter(job: &Job, at: usize) -> String {
+    let own = job.module.kernel(&job.kernel.mangled);
+    let name = own.and_then(|own| own.params.get(at)).map_or("", |own| job.module.name(own.name));
+    if name.contains("_param_") { String::new() } else { name.to_owned() }
+}
+
+/// Adds to the accesses out of bounds of a report which arguments of its job are such addresses.
+pub(super) fn note(report: &mut Report, job: &Job) {
+    let told = report.launch.args.iter().filter_map(|(at, arg)| {
+        let is_outside = matches!(arg, Arg::Within(own) if own.buffer == OUTSIDE);
+        let Arg::Integer(address) = job.launch.args.get(at).filter(|_| is_outside)? else { return None };
+        let known = job.launch.names.get(*at).filter(|name| !name.is_empty());
+        let known = known.map_or_else(|| parameter(job, *at), Clone::clone);
+        let name = if known.is_empty() { String::new() } else { format!(" (`{}`)", escape(&known)) };
+        Some(format!(
+            "argument {at}{name} is the address {address:#x}, which is in no allocation of the program: `{OUTSIDE}` stands for it"
+        ))
+    });
+    let told: Vec<String> = told.collect();
+    for finding in report.findings.iter_mut().filter(|own| own.code == Code::OutOfBounds) {
+        finding.notes.extend(told.iter().cloned());
+    }
+}
