@@ -99,9 +99,10 @@ fn message(
     let level = if first.cta != second.cta {
         "ctas"
     } else if thread(first) == thread(second) {
-        match first.kind.is_asynchronous() && second.kind.is_asynchronous() {
-            true => "two copies of a thread",
-            false => "a thread and its own copy",
+        if first.kind.is_asynchronous() && second.kind.is_asynchronous() {
+            "two copies of a thread"
+        } else {
+            "a thread and its own copy"
         }
     } else if first.warp == second.warp {
         "lanes of a warp"

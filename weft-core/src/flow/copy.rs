@@ -11,6 +11,7 @@ use crate::ptx::isa::{self, Decoded, Modifier};
 use crate::ptx::{self, Instruction, Space, Span, Type};
 
 /// How much of its source a copy reads.
+#[derive(Clone, Copy)]
 enum Source {
     /// As many bytes as it stores.
     All,

@@ -174,8 +174,11 @@ pub fn is_observable(program: &Program, pc: Pc) -> bool {
         Effect::Load | Effect::Store | Effect::Atomic => {
             matches!(space, Some(Space::Shared | Space::Global | Space::Generic))
         }
-        Effect::Barrier | Effect::WarpBarrier | Effect::Exchange => true,
-        Effect::CopyGroup | Effect::Asynchronous => true,
+        Effect::Barrier
+        | Effect::WarpBarrier
+        | Effect::Exchange
+        | Effect::CopyGroup
+        | Effect::Asynchronous => true,
         _ => false,
     }
 }

@@ -322,9 +322,9 @@ impl Prover<'_> {
     fn conflicts(&self, a: usize, b: usize, same_cta: bool) -> bool {
         let (a, b) = (&self.accesses[a], &self.accesses[b]);
         let protects = self.launch.options.atomics != Atomics::Off;
-        let of = |kind: AccessKind| match kind.is_atomic() && !protects {
-            true => AccessKind { manner: AccessManner::Plain, ..kind },
-            false => kind,
+        let of = |kind: AccessKind| {
+            let is_plain = kind.is_atomic() && !protects;
+            AccessKind { manner: if is_plain { AccessManner::Plain } else { kind.manner }, ..kind }
         };
         let is_open = self.open.is_none_or(|open| open.contains(&a.pc) || open.contains(&b.pc));
         is_open && a.base == b.base && conflict(of(a.kind), of(b.kind), same_cta).is_some()

@@ -135,8 +135,10 @@ fn observes(code: &[Op], trace: &[Executed]) -> bool {
             | What::LoadPair { place, .. }
             | What::StorePair { place, .. }
             | What::Atomic { place, .. } => place.array != Array::Local || place.is_generic,
-            What::Copy { .. } | What::Commit | What::Wait(_) => true,
-            What::Barrier { .. }
+            What::Copy { .. }
+            | What::Commit
+            | What::Wait(_)
+            | What::Barrier { .. }
             | What::WarpSync { .. }
             | What::Vote { .. }
             | What::Shuffle { .. } => true,
