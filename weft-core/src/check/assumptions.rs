@@ -161,6 +161,7 @@ impl CheckOutcome<'_> {
         assume(program.blocks.iter().any(leaves_out), Assumption::NoTrap);
         assume(drops_a_loop(self.slice, program), Assumption::LoopsEnd);
         assume(program.code.iter().any(waits_for_registers), Assumption::RegistersFree);
+        assume(might_write_textures(program), Assumption::TexturesUnwritten);
     }
 }
 
@@ -201,6 +202,21 @@ fn is_small(program: &Program, base: Base) -> bool {
 
 fn is_shared(program: &Program, base: Base) -> bool {
     matches!(base, Base::Variable(at) if program.symbols[at].space == Space::Shared)
+}
+
+/// Whether a kernel reads textures or surfaces and writes memory in which they might lie: what lies behind a texture is in
+/// no argument.
+pub(super) fn might_write_textures(program: &Program) -> bool {
+    let reads = |instr: &Instr| {
+        let opcode = instr.decoded().map(|decoded| decoded.row.opcode);
+        matches!(opcode, Some(Opcode::Tex | Opcode::Tld4 | Opcode::Suld))
+    };
+    let writes = |instr: &Instr| {
+        let space = instr.address.map(|address| address.space);
+        matches!(instr.effect(), Effect::Store | Effect::Atomic)
+            && matches!(space, Some(Space::Global | Space::Generic))
+    };
+    program.code.iter().any(reads) && program.code.iter().any(writes)
 }
 
 /// Whether an instruction waits for registers that other warps release. PTX does not state how many registers a cta

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::assumptions::might_write_textures;
 use super::{CheckError, observable};
 use crate::emulate;
 use crate::explain::{Names, doubts};
@@ -236,5 +237,6 @@ fn assumptions(
     assume(!program.spans.is_empty(), Assumption::AllLoopsEnd);
     let leaves_out = |block: &Block| block.merge != block.post_dominator;
     assume(program.blocks.iter().any(leaves_out), Assumption::NoTrap);
+    assume(might_write_textures(program), Assumption::TexturesUnwritten);
     all
 }

@@ -141,6 +141,7 @@ enum AssumptionMirror {
     PositiveDivisors,
     WaitsEnd,
     RegistersFree,
+    TexturesUnwritten,
     NoTrap,
     GuessedBlock,
     Required(Vec<String>),

@@ -186,6 +186,13 @@ fn registers_that_a_warp_waits_for_are_told() {
     assert!(!assumed(dec).contains(&Assumption::RegistersFree));
 }
 
+#[test]
+fn textures_that_a_kernel_might_write_are_told() {
+    let read = "tex.1d.v4.u32.s32 {%r2, %r3, %r4, %r5}, [%rd2, {%r2}];";
+    let told = |body: &str| assumed(body).contains(&Assumption::TexturesUnwritten);
+    assert!(told(read) && !told(""));
+}
+
 /// Each thread draws a number from a counter and stores to the word of that number.
 const DRAW: &str = "atom.global.add.u32 %r2, [%rd2+4096], 1;\nmul.wide.u32 %rd6, %r2, 4;\n\
                     add.u64 %rd7, %rd1, %rd6;\n";
