@@ -81,24 +81,25 @@ impl Assumption {
     pub fn sentence(&self) -> Cow<'static, str> {
         match self {
             Self::Aligned(all) => {
-                let (words, more): (Vec<_>, Vec<_>) = all.iter().partition(|alignment| is_of_words(alignment));
+                let (words, more): (Vec<_>, Vec<_>) =
+                    all.iter().partition(|alignment| is_of_words(alignment));
                 let more: Vec<_> = more.into_iter().map(aligned).collect();
                 match (words.is_empty(), more.is_empty()) {
                     (_, true) => Cow::Borrowed(OF_WORDS),
-                    (true, false) => format!("aligned beyond what is declared: {}", more.join(", ")).into(),
+                    (true, false) => {
+                        format!("aligned beyond what is declared: {}", more.join(", ")).into()
+                    }
                     _ => format!("{OF_WORDS}; beyond that: {}", more.join(", ")).into(),
                 }
             }
             &Self::OrdinaryGrid([x, y, z]) => {
                 format!("no grid is stated: a grid of {} ctas was checked", Dim3 { x, y, z }).into()
             }
-            Self::DynamicShared(bytes) => format!("{}: at least {bytes} bytes", self.general()).into(),
+            Self::DynamicShared(bytes) => {
+                format!("{}: at least {bytes} bytes", self.general()).into()
+            }
             Self::Pointers(names) => format!("{}: {}", self.general(), names.join(", ")).into(),
-            Self::Places(names) => format!(
-                "addresses that decide something themselves are those of this check, not null and in ascending order: {}",
-                names.join(", ")
-            )
-            .into(),
+            Self::Places(names) => format!("{PLACES}: {}", names.join(", ")).into(),
             Self::Required(all) => format!("{}: {}", self.general(), all.join(", ")).into(),
             Self::Solver(name) => format!("{}: `{name}`", self.general()).into(),
             _ => self.general().into(),
@@ -118,9 +119,7 @@ impl Assumption {
             Self::Aligned(_) => {
                 "pointer arguments and variables are aligned as their kernel needs it, beyond what is declared"
             }
-            Self::Places(_) => {
-                "addresses that decide something themselves are those of this check, not null and in ascending order"
-            }
+            Self::Places(_) => PLACES,
             Self::SharedFromZero => {
                 "shared memory begins at address 0, and its variables lie in it in the order of their declaration"
             }
@@ -170,6 +169,7 @@ impl Assumption {
     }
 }
 
+const PLACES: &str = "addresses that decide something themselves are those of this check, not null and in ascending order";
 const OF_WORDS: &str = "pointer arguments are aligned to the words that are accessed through them";
 
 /// The alignment of a variable, or of what a pointer argument points to: its name, the alignment that is assumed, the
