@@ -158,9 +158,7 @@ impl Assumption {
             Self::PositiveDivisors => "signed divisors in arguments or buffers are positive",
             Self::WaitsEnd => "loops that wait for a value, rather than count to a bound, end",
             Self::RegistersFree => "`setmaxnreg.inc` gets the registers that it waits for",
-            Self::TexturesUnwritten => {
-                "no thread writes memory that is read through textures and surfaces"
-            }
+            Self::TexturesUnwritten => "no thread writes what textures and surfaces read",
             Self::NoTrap => "threads do not abort the launch because of an open value",
             Self::GuessedBlock => "the block size is a guess within the kernel's bound, .maxntid",
             Self::Required(_) => "launches fulfil what `requires` states",
