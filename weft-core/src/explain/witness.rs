@@ -175,7 +175,11 @@ pub(crate) fn finding(
     };
     let what = match permitted_by {
         Some(by) => format!("the launch permits this input, by {by}"),
-        None => format!("with this input it is a `{code}`"),
+        None => {
+            let article =
+                if code.name().starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+            format!("with this input it is {article} `{code}`")
+        }
     };
     finding.notes.push(what + &advice);
     if others > 0 {

@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use super::error::LinkError;
-use super::linker::{Frame, LinkedLine, Linker};
+use super::linker::{Frame, LinkedLine, Linker, known};
 use super::program::{Address, Condition, Dests, Instr, Operand, Operation, PlaceId, Reg};
 use super::scope::Declared;
-use crate::ptx::isa::{self, Decoded, Modifier};
+use crate::ptx::isa::{Decoded, Modifier};
 use crate::ptx::{self, Instruction, Space, Span, Type};
 
 /// How much of its source a copy reads.
@@ -57,9 +57,14 @@ impl<'m> Linker<'m> {
         let &ptx::ParsedOperand::Integer(bytes @ (4 | 8 | 16)) = bytes else {
             return Err(self.bad_operand(instruction, "4, 8 or 16 bytes"));
         };
-        if matches!(source, Source::Bytes(Operand::Constant(size)) if size > bytes) {
-            return Err(self.bad_operand(instruction, "a source that is not larger than the copy"));
-        }
+        let source = match source {
+            Source::Bytes(Operand::Constant(size)) if size > bytes => {
+                let expected = "a source that is not larger than the copy";
+                return Err(self.bad_operand(instruction, expected));
+            }
+            Source::Bytes(Operand::Constant(size)) if size == bytes => Source::All,
+            source => source,
+        };
         let to = self.address(frame, instruction, to, Space::Shared)?;
         let from = self.address(frame, instruction, from, Space::Global)?;
         let through = (0..bytes / 4).map(|_| Some(self.new_register())).collect();
@@ -109,9 +114,6 @@ impl<'m> Linker<'m> {
             _ => "ld.global.b32",
         };
         let size = match source {
-            Source::Bytes(Operand::Constant(size)) if size == copy.bytes => {
-                return self.copy_load(copy, all, copy.guard, copy.source);
-            }
             Source::All => return self.copy_load(copy, all, copy.guard, copy.source),
             Source::Unless(ignored) => {
                 self.fill(copy, None, Operand::Constant(0))?;
@@ -194,7 +196,7 @@ impl<'m> Linker<'m> {
         [a, b]: [Operand; 2],
         guard: Option<Condition>,
     ) -> Result<Condition, LinkError> {
-        let register = match guard.map(truth) {
+        let register = match guard.map(Condition::operand) {
             Some(guard) => {
                 self.made(copy, &format!("setp.{comparison}.and.u32"), [a, b, guard].into())
             }
@@ -206,7 +208,8 @@ impl<'m> Linker<'m> {
     /// Emits a condition that asks for the copy's guard too.
     fn both(&mut self, copy: &AsyncCopy, condition: Condition) -> Result<Condition, LinkError> {
         let Some(guard) = copy.guard else { return Ok(condition) };
-        let register = self.made(copy, "and.pred", [truth(guard), truth(condition)].into())?;
+        let register =
+            self.made(copy, "and.pred", [guard.operand(), condition.operand()].into())?;
         Ok(Condition { register, negated: false })
     }
 
@@ -236,19 +239,6 @@ impl<'m> Linker<'m> {
         let instr = Instr { operation, guard, dests, sources, address, place: copy.place };
         self.push(LinkedLine::Instr(instr), copy.span)
     }
-}
-
-/// A condition as an operand.
-const fn truth(condition: Condition) -> Operand {
-    if condition.negated {
-        Operand::Not(condition.register)
-    } else {
-        Operand::Register(condition.register)
-    }
-}
-
-fn known(mnemonic: &str) -> Decoded {
-    isa::decode(mnemonic).expect("it is in the table")
 }
 
 fn asynchronous(mnemonic: &str) -> Decoded {

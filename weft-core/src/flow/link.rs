@@ -209,6 +209,9 @@ impl<'m> Linker<'m> {
         };
         let place = self.place_id(frame, instruction.span);
         let operands = frame.body.operands(&instruction.operands);
+        if let Some(copy) = decoded.filter(|decoded| decoded.is_copy()) {
+            return self.asynchronous_copy(frame, instruction, copy, condition, place);
+        }
         match decoded.map(|decoded| decoded.row.effect) {
             Some(Effect::Branch) => self.branch(frame, instruction, operands, condition, place),
             Some(Effect::Call) => {
@@ -222,11 +225,6 @@ impl<'m> Linker<'m> {
             Some(Effect::Return | Effect::Exit) => {
                 let traps = decoded.is_some_and(|decoded| decoded.row.opcode == isa::Opcode::Trap);
                 self.push(LinkedLine::Exit { condition, place, traps }, instruction.span)
-            }
-            Some(Effect::Asynchronous) if decoded.is_some_and(|decoded| decoded.is_copy()) => {
-                decoded.map_or(Ok(()), |own| {
-                    self.asynchronous_copy(frame, instruction, own, condition, place)
-                })
             }
             _ => {
                 let mut instr = self.operands(frame, instruction, decoded)?;

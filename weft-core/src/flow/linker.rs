@@ -16,6 +16,7 @@ use super::places::{Places, SourceLines};
 use super::program::{Condition, Instr, Operand, PlaceId, Reg};
 use super::scope::{Scope, Scopes};
 use super::sharing::Sharing;
+use crate::ptx::isa::{self, Decoded};
 use crate::ptx::{Body, Function, Instruction, Module, Space, Span, Variable};
 
 /// The destination of a jump, used before blocks exist.
@@ -89,6 +90,11 @@ pub(super) enum Bound {
 pub(super) struct Formals {
     pub(super) params: Vec<Bound>,
     pub(super) returns: Vec<Bound>,
+}
+
+/// An instruction of the table with this mnemonic.
+pub(super) fn known(mnemonic: &str) -> Decoded {
+    isa::decode(mnemonic).expect("it is in the table")
 }
 
 /// One instance of a function while it is linked.

@@ -5,11 +5,11 @@
 use std::sync::Arc;
 
 use super::error::LinkError;
-use super::linker::{LinkedLine, Linker};
+use super::linker::{LinkedLine, Linker, known};
 use super::program::{Condition, Dests, Instr, Operand, Operation};
 use super::special::Special;
 use crate::ptx::Instruction;
-use crate::ptx::isa::{self, Opcode};
+use crate::ptx::isa::Opcode;
 
 /// Number of lanes of a warp; only so many rows have an address.
 const ALL_ROWS: u8 = 32;
@@ -39,7 +39,7 @@ impl Linker<'_> {
             _ => Some(self.first_lanes(&instr, rows, instruction)?),
         };
         let access = Instr {
-            operation: known(if stores { "st.shared.v2.b64" } else { "ld.shared.v2.b64" }),
+            operation: operation(if stores { "st.shared.v2.b64" } else { "ld.shared.v2.b64" }),
             guard,
             dests: if stores { Dests::new() } else { Dests::from_elem(None, ELEMENTS) },
             sources: vec![Operand::Opaque; if stores { ELEMENTS } else { 0 }].into(),
@@ -49,7 +49,7 @@ impl Linker<'_> {
         self.push(LinkedLine::Instr(access), instruction.span)?;
         for dest in instr.dests {
             let result = Instr {
-                operation: known("mov.b32"),
+                operation: operation("mov.b32"),
                 guard: instr.guard,
                 dests: Dests::from_elem(dest, 1),
                 sources: Box::new([Operand::Opaque]),
@@ -69,18 +69,11 @@ impl Linker<'_> {
         instruction: &Instruction,
     ) -> Result<Condition, LinkError> {
         let register = self.new_register();
-        let operand = |guard: Condition| {
-            if guard.negated {
-                Operand::Not(guard.register)
-            } else {
-                Operand::Register(guard.register)
-            }
-        };
-        let guard = instr.guard.map(operand);
+        let guard = instr.guard.map(Condition::operand);
         let mnemonic = if guard.is_some() { "setp.lt.and.u32" } else { "setp.lt.u32" };
         let operands = [Operand::Special(Special::Laneid), Operand::Constant(rows.into())];
         let line = Instr {
-            operation: known(mnemonic),
+            operation: operation(mnemonic),
             guard: None,
             dests: Dests::from_elem(Some(register), 1),
             sources: operands.into_iter().chain(guard).collect(),
@@ -92,7 +85,6 @@ impl Linker<'_> {
     }
 }
 
-/// An instruction of the table with this mnemonic.
-fn known(mnemonic: &str) -> Operation {
-    Operation::Known(Arc::new(isa::decode(mnemonic).expect("it is in the table")))
+fn operation(mnemonic: &str) -> Operation {
+    Operation::Known(Arc::new(known(mnemonic)))
 }

@@ -76,6 +76,13 @@ pub struct Condition {
     pub negated: bool,
 }
 
+impl Condition {
+    /// Returns the condition as an operand.
+    pub(super) const fn operand(self) -> Operand {
+        if self.negated { Operand::Not(self.register) } else { Operand::Register(self.register) }
+    }
+}
+
 /// Something an instruction reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operand {

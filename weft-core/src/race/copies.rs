@@ -5,13 +5,14 @@
 //! with every other access of the same bytes, also with those of its own thread (PTX ISA §9.7.9.25.3).
 
 use std::collections::{BTreeMap, HashMap};
+use std::ops::RangeInclusive;
 
 use foldhash::fast::RandomState;
 
 use super::entry::{Conflict, conflict};
 use super::pairs::{Met, Pairs, RacingAccess, Threads};
 use super::rows::{KnownRows, LaneBytes, Row, rows};
-use crate::emulate::memory::bytes::{Bytes, PAGE};
+use crate::emulate::memory::bytes::Bytes;
 use crate::emulate::{
     Access, AccessKind, AliasClass, CopyCommand, LaneMask, Origin, Value, WARP, WarpId, lanes,
 };
@@ -98,6 +99,11 @@ impl CopyInFlight {
 /// A copy in flight: its warp, and its number.
 type CopyId = (WarpId, u64);
 
+/// The copies of a warp.
+const fn of_warp(warp: WarpId) -> RangeInclusive<CopyId> {
+    (warp, 0)..=(warp, u64::MAX)
+}
+
 /// A page of shared memory, or of global memory if the first part is `true`.
 type PageKey = (bool, u64);
 
@@ -153,16 +159,10 @@ impl CopiesInFlight {
     /// Drops the copy that an access repeats: it is complete no later than the new one, so that whatever meets it, or follows
     /// it, meets or follows the new one too.
     fn forget_repeated(&mut self, access: &Access<'_>) {
-        let page = access.addresses.bits_of(access.lanes.trailing_zeros() as usize % WARP) / PAGE;
-        let rows = self.pages.get(&(access.space == Space::Global, page));
-        let is_repeated = |(id, _): &&(CopyId, Row)| {
-            id.0 == access.warp && self.copies.get(id).is_some_and(|old| old.is_repeated(access))
-        };
-        let Some(&(id, _)) = rows.into_iter().flatten().find(is_repeated) else { return };
-        if let Some(old) = self.copies.get_mut(&id) {
-            let lanes = std::mem::take(&mut old.lanes);
-            self.land(id, lanes);
-        }
+        let mut own = self.copies.range_mut(of_warp(access.warp));
+        let Some((&id, old)) = own.find(|(_, old)| old.is_repeated(access)) else { return };
+        let lanes = std::mem::take(&mut old.lanes);
+        self.land(id, lanes);
     }
 
     /// Records that lanes of a warp group their copies or have waited for them. Returns the copies that are complete now,
@@ -170,19 +170,19 @@ impl CopiesInFlight {
     pub fn command(
         &mut self,
         warp: WarpId,
-        lanes: LaneMask,
+        mask: LaneMask,
         command: CopyCommand,
     ) -> Vec<CopyInFlight> {
         let made = self.groups.entry(warp).or_insert([0; WARP]);
-        let own = self.copies.range_mut((warp, 0)..=(warp, u64::MAX));
+        let own = self.copies.range_mut(of_warp(warp));
         let CopyCommand::Wait(keep) = command else {
-            own.for_each(|(_, copy)| commit(copy, lanes, made));
-            crate::emulate::lanes(lanes).for_each(|lane| made[lane] += 1);
+            own.for_each(|(_, copy)| commit(copy, mask, made));
+            lanes(mask).for_each(|lane| made[lane] += 1);
             return Vec::new();
         };
         let mut complete = Vec::new();
         for (id, copy) in own {
-            let done = completed(copy, lanes, keep, made);
+            let done = completed(copy, mask, keep, made);
             if done != 0 {
                 copy.lanes &= !done;
                 copy.groups.iter_mut().for_each(|(_, group)| *group &= !done);
@@ -224,18 +224,9 @@ impl CopiesInFlight {
         });
         let is_global = access.space == Space::Global;
         for (page, bytes) in racing {
-            let Self { copies, pages, .. } = self;
-            let Some(rows) = pages.get_mut(&(is_global, page)) else { continue };
-            rows.retain_mut(|(id, row)| {
-                row.restrict(!bytes);
-                if row.bytes == 0
-                    && let Some(copy) = copies.get_mut(id)
-                {
-                    copy.pages.retain(|own| *own != page);
-                }
-                row.bytes != 0
-            });
-            copies.retain(|_, copy| !copy.pages.is_empty());
+            let Some(rows) = self.pages.get_mut(&(is_global, page)) else { continue };
+            rows.iter_mut().for_each(|(_, row)| row.restrict(!bytes));
+            rows.retain(|(_, row)| row.bytes != 0);
         }
     }
 
