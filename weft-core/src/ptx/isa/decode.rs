@@ -20,8 +20,8 @@ pub struct Decoded {
     pub modifiers: Modifiers,
     /// Whether a modifier is unknown, so that the instruction might not do what its row says.
     pub is_strange: bool,
-    /// Whether it is the load or the store of an asynchronous copy, which the linker makes of one (`flow/copy.rs`); no mnemonic
-    /// is.
+    /// Whether it is the load or the store that the linker makes of an asynchronous copy (`flow/copy.rs`). A decoded mnemonic is
+    /// neither.
     pub is_asynchronous: bool,
 }
 
