@@ -173,13 +173,10 @@ pub(crate) fn finding(
         Some(help) => format!(": {help}"),
         None => String::new(),
     };
+    let article = if code.name().starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
     let what = match permitted_by {
         Some(by) => format!("the launch permits this input, by {by}"),
-        None => {
-            let article =
-                if code.name().starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
-            format!("with this input it is {article} `{code}`")
-        }
+        None => format!("with this input it is {article} `{code}`"),
     };
     finding.notes.push(what + &advice);
     if others > 0 {

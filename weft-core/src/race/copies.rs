@@ -225,8 +225,10 @@ impl CopiesInFlight {
         let is_global = access.space == Space::Global;
         for (page, bytes) in racing {
             let Some(rows) = self.pages.get_mut(&(is_global, page)) else { continue };
-            rows.iter_mut().for_each(|(_, row)| row.restrict(!bytes));
-            rows.retain(|(_, row)| row.bytes != 0);
+            rows.retain_mut(|(_, row)| {
+                row.restrict(!bytes);
+                row.bytes != 0
+            });
         }
     }
 
