@@ -26,8 +26,8 @@ fn table(finding: &Finding) -> Option<&str> {
 /// Returns the code that a finding states for its input.
 fn code(finding: &Finding) -> Option<Code> {
     let after = |note: &String| {
-        let code = note.strip_prefix("with this input it is a `")?.split('`').next()?;
-        Code::from_name(code)
+        let (_, code) = note.strip_prefix("with this input it is ")?.split_once('`')?;
+        Code::from_name(code.split('`').next()?)
     };
     finding.notes.iter().find_map(after)
 }
