@@ -176,8 +176,10 @@ mod tests {
         let jobs = plan_with(&package, &checker).expect("there are kernels");
         let jobs: Vec<&Job> = jobs.iter().collect();
         let mut seen = Vec::new();
-        let all = in_order(&jobs, Job::outcome, |job, _| {
-            seen.push((job.kernel.mangled.clone(), job.outcome().report.is_ok()));
+        let all = in_order(&jobs, Job::outcome, |job, turn| {
+            if turn.wait().is_none() {
+                seen.push((job.kernel.mangled.clone(), job.outcome().report.is_ok()));
+            }
             Ok(())
         });
         assert!(all.is_ok());
