@@ -1,0 +1,53 @@
+//! Checks many small kernels with mbarriers against the reference. Run by name, in release mode.
+
+#![allow(dead_code, reason = "the modules serve the test suite too")]
+
+mod compare;
+#[path = "../small_kernels/dice.rs"]
+mod dice;
+mod generate;
+mod kernel;
+mod machine;
+mod model;
+mod mutate;
+mod object;
+mod order;
+mod print;
+mod reference;
+mod run;
+mod suite;
+
+use generate::Theme;
+use suite::Least;
+
+/// Numbers of the kernels of each theme, beyond those of the test suite.
+const KERNELS: std::ops::Range<u64> = 1_000_000..1_100_000;
+
+#[test]
+fn deep_random_commands() {
+    let tally = suite::run(Theme::Random, KERNELS);
+    let least = Least { clean: 10_000, races: 3_000, broken: 60_000, uncertain: 20_000 };
+    assert!(tally.decides(least), "{tally:?}");
+}
+
+#[test]
+fn deep_rounds_of_arrivals_and_waits() {
+    let tally = suite::run(Theme::Rounds, KERNELS);
+    let least = Least { clean: 23_500, races: 19_000, broken: 22_000, uncertain: 32_000 };
+    assert!(tally.decides(least), "{tally:?}");
+}
+
+#[test]
+fn deep_pipelines() {
+    let tally = suite::run(Theme::Pipeline, KERNELS);
+    let least = Least { clean: 60_000, races: 6_000, broken: 20_500, uncertain: 10_000 };
+    assert!(tally.decides(least), "{tally:?}");
+}
+
+/// The two ways of judging a kernel agree.
+#[test]
+fn one_schedule_speaks_for_all_in_depth() {
+    for theme in [Theme::Random, Theme::Rounds, Theme::Pipeline] {
+        suite::judge(theme, 2_000_000..2_500_000);
+    }
+}

@@ -1,0 +1,169 @@
+//! Runs a kernel under one schedule, with a vector clock for each command.
+
+use crate::dice::Dice;
+use crate::kernel::{Arrival, Command, Kernel, MAX_AGENTS, OBJECTS};
+use crate::machine::{Machine, State, Step};
+use crate::model::Event;
+use crate::object::{Misuse, Phase};
+
+/// For each agent, the number of its commands that happen before.
+type Clock = [u8; MAX_AGENTS];
+
+fn join(clock: &mut Clock, other: Clock) {
+    for (own, other) in clock.iter_mut().zip(other) {
+        *own = (*own).max(other);
+    }
+}
+
+/// How a schedule ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    Finished,
+    Stuck,
+    Fault(Misuse),
+}
+
+/// An executed command.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Executed {
+    pub(crate) event: Event,
+    pub(crate) command: Command,
+    /// The phase that a command on an mbarrier belongs to, or whose completion a wait observed.
+    pub(crate) phase: Option<Phase>,
+    /// What happens before the command begins.
+    before: Clock,
+    /// What happens before the command ends, itself included.
+    clock: Clock,
+}
+
+impl Executed {
+    /// Whether the other command happens before the end of this one.
+    pub(crate) fn knows(&self, other: Event) -> bool {
+        usize::from(self.clock[other.0]) > other.1
+    }
+
+    /// Whether the other command happens before the beginning of this one.
+    pub(crate) fn begins_after(&self, other: Event) -> bool {
+        usize::from(self.before[other.0]) > other.1
+    }
+}
+
+/// What a wait acquires: the PTX manual can be read in two ways.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Acquires {
+    /// What was released by the arrivals of the phase whose completion it observes.
+    Phase,
+    /// What was released by these and all earlier arrivals: each arrival extends the release sequences before it.
+    AllPhases,
+}
+
+/// One schedule of a kernel.
+pub(crate) struct Run {
+    pub(crate) end: End,
+    pub(crate) executed: Vec<Executed>,
+    /// The waits at which agents are stuck, each with the phase that it waits for.
+    pub(crate) blocked: Vec<Executed>,
+    pub(crate) last: State,
+}
+
+impl Run {
+    pub(crate) fn of(&self, event: Event) -> Option<&Executed> {
+        self.executed.iter().find(|own| own.event == event)
+    }
+}
+
+/// Runs a kernel under a random schedule.
+pub(crate) fn run(kernel: &Kernel, acquires: Acquires, dice: &mut Dice) -> Run {
+    let machine = Machine::new(kernel);
+    let clocks = [[0; MAX_AGENTS]; MAX_AGENTS];
+    let mut runner = Runner { acquires, clocks, released: Default::default() };
+    let mut run =
+        Run { end: End::Stuck, executed: Vec::new(), blocked: Vec::new(), last: machine.start() };
+    loop {
+        let mut agents: Vec<usize> = (0..machine.agents.len()).collect();
+        let moved = loop {
+            if agents.is_empty() {
+                break None;
+            }
+            let sides = u32::try_from(agents.len()).expect("few agents");
+            let agent = agents.swap_remove(dice.roll(sides) as usize);
+            let mut next = run.last;
+            match machine.step(&mut next, agent) {
+                Step::Blocked => {}
+                step => break Some((agent, next, step)),
+            }
+        };
+        match moved {
+            None => {
+                run.end = if machine.is_finished(&run.last) { End::Finished } else { End::Stuck };
+                run.blocked = runner.blocked(&machine, &run.last);
+                return run;
+            }
+            Some((.., Step::Fault(misuse))) => return Run { end: End::Fault(misuse), ..run },
+            Some((agent, next, Step::Went(phase))) => {
+                runner.record(&machine, &mut run, agent, phase);
+                run.last = next;
+            }
+            Some((_, _, Step::Blocked)) => unreachable!("blocked agents are not chosen"),
+        }
+    }
+}
+
+struct Runner {
+    acquires: Acquires,
+    clocks: [Clock; MAX_AGENTS],
+    /// For each mbarrier and each phase from 0, what its arrivals released.
+    released: [Vec<Clock>; OBJECTS],
+}
+
+impl Runner {
+    /// Records the next command of an agent, or of all agents of its group if they synchronize, before they move on.
+    fn record(&mut self, machine: &Machine<'_>, run: &mut Run, agent: usize, phase: Option<Phase>) {
+        let command = machine.next(&run.last, agent).expect("it went");
+        let members: Vec<usize> = match command {
+            Command::WarpSync => machine.group(agent).collect(),
+            _ => vec![agent],
+        };
+        let before = self.clocks[agent];
+        let mut clock = [0; MAX_AGENTS];
+        for &member in &members {
+            self.clocks[member][member] += 1;
+            join(&mut clock, self.clocks[member]);
+        }
+        match (command, phase) {
+            (Command::Arrive(Arrival { object, releases: true, .. }), Some(phase)) => {
+                let phase = usize::try_from(phase).expect("arrivals are in phases from 0");
+                let released = &mut self.released[object];
+                released.resize(released.len().max(phase + 1), [0; MAX_AGENTS]);
+                join(&mut released[phase], clock);
+            }
+            (Command::Wait { object, acquires: true, .. }, Some(phase)) => {
+                let first = if self.acquires == Acquires::Phase { phase } else { 0 };
+                for phase in first.max(0)..=phase {
+                    let phase = usize::try_from(phase).expect("from 0");
+                    if let Some(released) = self.released[object].get(phase) {
+                        join(&mut clock, *released);
+                    }
+                }
+            }
+            _ => {}
+        }
+        for member in members {
+            self.clocks[member] = clock;
+            let event = (member, run.last.at(member));
+            run.executed.push(Executed { event, command, phase, before, clock });
+        }
+    }
+
+    /// Returns the waits at which agents stand.
+    fn blocked(&self, machine: &Machine<'_>, state: &State) -> Vec<Executed> {
+        let waits = (0..machine.agents.len()).filter_map(|agent| {
+            let command = machine.next(state, agent)?;
+            let Command::Wait { object, .. } = command else { return None };
+            let (event, phase) = ((agent, state.at(agent)), Some(state.objects[object].phase));
+            let clock = self.clocks[agent];
+            Some(Executed { event, command, phase, before: clock, clock })
+        });
+        waits.collect()
+    }
+}
