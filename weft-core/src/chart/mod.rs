@@ -171,7 +171,7 @@ fn shown_cta(
     let entries: Vec<_> = entries.into_iter().filter(is_shown).collect();
     let mut stuck = BTreeMap::new();
     if let End::Deadlock(all) = end {
-        for (barrier, need) in all.iter().filter_map(|own| own.barrier) {
+        for (barrier, need) in all.iter().filter_map(|own| own.barrier()) {
             stuck.insert(barrier, barriers::need(barrier, need));
         }
     }
@@ -200,7 +200,7 @@ fn stops(names: &Names<'_>, cta: Cta, end: &End, warps: usize) -> Vec<WarpStop> 
     match end {
         End::Finished => Vec::new(),
         End::Deadlock(stuck) => {
-            let others = stuck.iter().filter(|own| own.barrier.is_none());
+            let others = stuck.iter().filter(|own| own.barrier().is_none());
             let of = |own: &Stuck| {
                 let instr = &names.program.code[own.pc.index()];
                 let label = if instr.effect() == Effect::Barrier {
@@ -222,8 +222,11 @@ fn stops(names: &Names<'_>, cta: Cta, end: &End, warps: usize) -> Vec<WarpStop> 
             let (Some(found), Some(site)) = (&found, site) else { return Vec::new() };
             vec![stop(all, site, &format!("not known from here: {}", found.message), false)]
         }
-        End::Misuse { .. } | End::Diverged { .. } | End::Mask { .. } => {
-            let found = barriers::explain(names, cta, end, &[]);
+        End::Misuse { .. }
+        | End::MbarrierMisuse { .. }
+        | End::Diverged { .. }
+        | End::Mask { .. } => {
+            let found = barriers::end(names, cta, end);
             let sites = found.iter().flat_map(|found: &Finding| &found.sites);
             let warps_of = |site: &Site| -> Vec<WarpId> {
                 let threads = site.threads.iter().map(|thread| thread.thread);

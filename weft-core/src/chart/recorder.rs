@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::log::{Entry, RunLog};
 use crate::emulate::{
     Access, Arrival, BarrierExit, BarrierId, CopyCommand, Events, Fault, Fence, Iteration,
-    LaneMask, OpenAccess, OrderQuery, PerWarp, Symbolics, WarpId,
+    LaneMask, MbarrierEvent, OpenAccess, OrderQuery, PerWarp, Symbolics, WarpId,
 };
 use crate::flow::{Pc, PlaceId, Program};
 use crate::order::{Epoch, Order};
@@ -141,13 +141,9 @@ impl<'a> ChartRecorder<'a> {
         let [_, _] = self.points.as_slice() else { return None };
         let (watch, other) = (self.watches[index], self.watches[1 - index]);
         let is_unordered = |before: &&RunPoint| {
+            let before_it = (other.warp, before.then, 1 << other.lane);
             point.overlaps(before)
-                && if other.warp == watch.warp {
-                    let lane = 1 << other.lane;
-                    self.order.unordered_lanes(watch.warp, before.then, lane, watch.lane) != 0
-                } else {
-                    !self.order.is_before(other.warp, before.then, 1 << other.lane, watch.warp)
-                }
+                && self.order.unordered_lanes(before_it, (watch.warp, watch.lane)) != 0
         };
         let found = self.points[1 - index].last.iter().rev().find(is_unordered);
         found.map(|found| found.number)
@@ -177,6 +173,10 @@ impl Events for ChartRecorder<'_> {
     }
 
     fn copies(&mut self, _: WarpId, _: LaneMask, _: CopyCommand, _: &Symbolics) {}
+
+    fn mbarrier(&mut self, event: MbarrierEvent) {
+        self.order.at_mbarrier(event);
+    }
 
     fn fence(&mut self, _: Fence) {}
 

@@ -94,7 +94,7 @@ impl Decision {
         if let Some(footprint) = footprint {
             self.between.add(cta.index, footprint);
         }
-        let is_broken = barriers::is_defect(&run.end) || !found.recycled.is_empty();
+        let is_broken = barriers::is_defect(&run.end) || !found.is_ordered();
         let is_out = matches!(&run.end, End::Undecided(doubt) if doubt.kind.is_limit());
         let is_new = self.says_more(names, &found);
         if run.end != End::Finished || found.is_more_than_faults() || is_new {
@@ -148,10 +148,10 @@ impl Decision {
         self.stats.ctas - self.ctas.iter().filter(is_out).count() as u64
     }
 
-    /// Whether no barrier was reused too early: without well-synchronization, the order of one run says nothing about
+    /// Whether no barrier was reused too early, and no phase of an mbarrier object depends on the schedule: without well-synchronization, the order of one run says nothing about
     /// races in another (PLDI'15 §4).
     pub(super) fn is_ordered(&self) -> bool {
-        self.ctas.iter().all(|cta| cta.found.recycled.is_empty())
+        self.ctas.iter().all(|cta| cta.found.is_ordered())
     }
 
     /// Returns all bytes that race, in global memory or in the shared memory of some cta; the flag says global.
@@ -202,13 +202,18 @@ impl Decision {
 }
 
 impl CtaResult {
+    /// Whether no barrier was reused too early, and no phase depends on the schedule.
+    const fn is_ordered(&self) -> bool {
+        self.recycled.is_empty() && self.phases.is_empty()
+    }
+
     /// Whether a cta found more than faults and reads of unwritten memory, or more faults than are kept.
     fn is_more_than_faults(&self) -> bool {
         let has_races = !self.shared.is_empty() || !self.global.is_empty();
         has_races
             || self.is_full
             || !self.bypasses.is_empty()
-            || !self.recycled.is_empty()
+            || !self.is_ordered()
             || self.faults.len() >= MAX_FAULTS
     }
 
@@ -217,6 +222,7 @@ impl CtaResult {
         (self.shared.len() + self.global.len()) * size_of::<Range<u64>>()
             + size_of_val(self.faults.as_slice())
             + size_of_val(self.recycled.as_slice())
+            + size_of_val(self.phases.as_slice())
             + self.unwritten.len() * 64
     }
 }

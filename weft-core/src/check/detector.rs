@@ -6,11 +6,11 @@ use std::ops::Range;
 
 use crate::emulate::{
     Access, Arrival, BarrierExit, BarrierId, CopyCommand, Events, Fault, FaultKind, Fence,
-    Iteration, LaneMask, OpenAccess, OrderQuery, PerWarp, Symbolics, WARP, WarpId,
+    Iteration, LaneMask, MbarrierEvent, OpenAccess, OrderQuery, PerWarp, Symbolics, WARP, WarpId,
 };
 use crate::flow::{Pc, PlaceId};
 use crate::launch::Dim3;
-use crate::order::{Order, Recycling};
+use crate::order::{Order, PhaseDoubt, PhaseIssue, Recycling};
 use crate::ptx::Space;
 use crate::race::{CopiesInFlight, Footprint, KnownRows, OpenAccesses, Shadow, Unwritten};
 
@@ -30,6 +30,8 @@ pub(super) struct Detector {
     /// Barriers that were reused too early, one for each pair of instructions.
     recycled: Vec<Recycling>,
     known_recycled: BTreeSet<(Pc, Pc)>,
+    /// What happened at mbarrier objects in phases that depend on the schedule, once for each pair of instructions.
+    phases: BTreeMap<(PhaseDoubt, Pc, Pc), PhaseIssue>,
     /// The first fault for each instruction and kind.
     faults: Vec<Fault>,
     /// The instruction and kind of each recorded fault, and whether the fault might not happen.
@@ -44,6 +46,7 @@ pub(super) struct Detector {
 #[derive(Debug, Default)]
 pub(super) struct CtaResult {
     pub(super) recycled: Vec<Recycling>,
+    pub(super) phases: Vec<PhaseIssue>,
     pub(super) faults: Vec<Fault>,
     /// For each barrier instruction, the first warp that arrived at it after some of its lanes had ended.
     pub(super) exits: BTreeMap<Pc, BarrierExit>,
@@ -99,6 +102,7 @@ impl Detector {
             open,
             recycled: Vec::new(),
             known_recycled: BTreeSet::new(),
+            phases: BTreeMap::new(),
             faults: Vec::new(),
             known_faults: BTreeSet::new(),
             exits: BTreeMap::new(),
@@ -108,10 +112,21 @@ impl Detector {
 
     /// Ends the run of a cta; returns what was found, and the footprint that other ctas might race with.
     pub(super) fn close(self) -> (CtaResult, Option<Footprint>) {
-        let Self { shared, global, footprint, recycled, faults, exits, bypasses, copies, .. } =
-            self;
+        let Self {
+            shared,
+            global,
+            footprint,
+            recycled,
+            phases,
+            faults,
+            exits,
+            bypasses,
+            copies,
+            ..
+        } = self;
         let found = CtaResult {
             recycled,
+            phases: phases.into_values().collect(),
             faults,
             exits,
             bypasses,
@@ -171,6 +186,12 @@ impl Events for Detector {
         if self.faults.len() < MAX_FAULTS && self.known_faults.insert(key) {
             self.faults.push(fault);
         }
+    }
+
+    fn mbarrier(&mut self, event: MbarrierEvent) {
+        let Some(found) = self.order.at_mbarrier(event) else { return };
+        let key = (found.doubt, found.here.0, found.before.0);
+        self.phases.entry(key).or_insert(found);
     }
 
     // Synchronization by fences and strong accesses is not modelled: where a kernel has it, a race is reported as

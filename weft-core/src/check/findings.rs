@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::decision::Decision;
+use super::detector::CtaResult;
 use super::detector::MAX_FAULTS;
 use super::passes::PassContext;
 use super::racing;
@@ -35,7 +36,9 @@ impl PassContext<'_> {
         let (names, progress) = (self.names, self.progress(decision));
         let mut findings = Vec::new();
         for cta in &decision.ctas {
-            findings.extend(barriers::explain(names, cta.cta, &cta.end, &cta.found.recycled));
+            let CtaResult { recycled, phases, .. } = &cta.found;
+            findings.extend(barriers::unsettled(names, cta.cta, recycled, phases));
+            findings.extend(barriers::end(names, cta.cta, &cta.end));
             let exits = cta.found.exits.values();
             findings.extend(exits.map(|exit| barriers::barrier_exit(names, cta.cta, exit)));
             let bypasses = cta.found.bypasses.iter();

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::emulate::{
     Access, Arrival, BarrierExit, BarrierId, CopyCommand, Events, Fault, Fence, Iteration,
-    LaneMask, OpenAccess, OrderQuery, Symbolics, WarpId,
+    LaneMask, MbarrierEvent, OpenAccess, OrderQuery, Symbolics, WarpId,
 };
 use crate::flow::{Pc, PlaceId};
 use crate::order::Order;
@@ -62,6 +62,10 @@ impl Events for Recorder<'_> {
     fn open_access(&mut self, _: WarpId, _: LaneMask, _: OpenAccess) {}
 
     fn fault(&mut self, _: Fault) {}
+
+    fn mbarrier(&mut self, event: MbarrierEvent) {
+        self.order.at_mbarrier(event);
+    }
 
     // Synchronization by fences and strong accesses is not modelled: where a kernel has it, a race is reported as
     // `possible-race`.

@@ -27,8 +27,8 @@ pub use facts::independent::CtaFacts;
 pub use facts::interference::Loaded;
 pub use machine::event::{
     Access, AccessKind, AccessManner, Arrival, BarrierExit, CopyCommand, DivergedThreads,
-    Divergence, Doubt, DoubtKind, End, Events, Fault, FaultKind, Fence, Iteration, OpenAccess,
-    OrderQuery, Stuck,
+    Divergence, Doubt, DoubtKind, End, Events, Fault, FaultKind, Fence, Iteration, MbarrierEvent,
+    MbarrierStep, OpenAccess, OrderQuery, Stuck, StuckAt,
 };
 pub use machine::memory_order::{MemoryOrder, MemoryScope, Ordering};
 pub(crate) use machine::piece::kind as access_kind;
@@ -43,6 +43,7 @@ pub(crate) use ops::eval as eval_lane;
 pub use support::{Support, Supported, support_of_form, support_table};
 pub use sync::barrier::{BarrierId, BarrierNeed, BarrierUse, Barriers, Misuse};
 pub use sync::group::CtaRank;
+pub use sync::mbarrier::{MbarrierId, MbarrierMisuse, MbarrierNeed, Mbarriers};
 pub use value::lane::{LaneMask, SymbolId, WARP, lanes};
 pub(crate) use value::lane::{signed, truncate};
 pub(crate) use value::offsets::Offsets;

@@ -102,6 +102,8 @@ fn support_of_row(row: &InstructionRow) -> Support {
         Effect::Barrier
         | Effect::WarpBarrier
         | Effect::CopyGroup
+        | Effect::Mbarrier
+        | Effect::MbarrierWait
         | Effect::Branch
         | Effect::Call
         | Effect::Return

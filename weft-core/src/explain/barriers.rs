@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::mbarriers;
 use super::names::Names;
 use crate::emulate::{
     BarrierExit, BarrierId, BarrierNeed, Cta, DivergedThreads, Divergence, End, LaneMask, Misuse,
-    Stuck, WARP, WarpId, WarpSet,
+    Stuck, StuckAt, WARP, WarpId, WarpSet,
 };
 use crate::finding::{Check, Code, Finding, Role, Site};
 use crate::flow::Pc;
-use crate::order::Recycling;
+use crate::order::{PhaseIssue, Recycling};
 use crate::ptx::isa::Effect;
 
 /// Whether a run ended in a defect.
@@ -28,26 +29,29 @@ fn defect(
     Finding { code, check: Some(Check::Barriers), message, sites, notes, help, pairs: None }
 }
 
-/// Returns the findings about how a run ended and about barriers that were reused too early.
-pub(crate) fn explain(
+/// Returns the findings about barriers whose generations, and mbarrier objects whose phases, depend on the schedule.
+pub(crate) fn unsettled(
     names: &Names<'_>,
     cta: Cta,
-    end: &End,
     recycled: &[Recycling],
+    phases: &[PhaseIssue],
 ) -> Vec<Finding> {
-    let mut findings: Vec<_> = recycled.iter().map(|found| recycling(names, cta, found)).collect();
-    match end {
-        End::Finished | End::Undecided(_) => {}
-        End::Deadlock(stuck) => findings.push(deadlock(names, cta, stuck)),
-        End::Misuse { misuse, warp, lanes, pc } => {
-            findings.push(count(names, cta, misuse, *warp, *lanes, *pc));
+    let recycled = recycled.iter().map(|found| recycling(names, cta, found));
+    recycled.chain(phases.iter().map(|found| mbarriers::phase(names, cta, found))).collect()
+}
+
+/// Returns the finding about how a run ended; `None` if it finished or was not decided.
+pub(crate) fn end(names: &Names<'_>, cta: Cta, end: &End) -> Option<Finding> {
+    Some(match end {
+        End::Finished | End::Undecided(_) => return None,
+        End::Deadlock(stuck) => deadlock(names, cta, stuck),
+        End::Misuse { misuse, warp, lanes, pc } => count(names, cta, misuse, *warp, *lanes, *pc),
+        End::MbarrierMisuse { misuse, object, warp, lanes, pc } => {
+            mbarriers::misuse(names, cta, (*misuse, *object), (*warp, *lanes, *pc))
         }
-        End::Diverged { divergence, sides } => {
-            findings.push(diverged(names, cta, *divergence, sides));
-        }
-        End::Mask { warp, lanes, pc } => findings.push(mask(names, cta, *warp, *lanes, *pc)),
-    }
-    findings
+        End::Diverged { divergence, sides } => diverged(names, cta, *divergence, sides),
+        End::Mask { warp, lanes, pc } => mask(names, cta, *warp, *lanes, *pc),
+    })
 }
 
 /// Returns what a generation of a barrier needs.
@@ -65,17 +69,21 @@ pub(crate) fn need(barrier: BarrierId, need: BarrierNeed) -> String {
 
 fn deadlock(names: &Names<'_>, cta: Cta, stuck: &[Stuck]) -> Finding {
     // If all waiting lanes wait at warp-level instructions, lanes of their masks never arrive.
-    let is_mask = stuck.iter().all(|group| group.barrier.is_none());
+    let is_mask = stuck.iter().all(|group| {
+        let effect = names.program.code[group.pc.index()].effect();
+        group.at == StuckAt::Warp && effect != Effect::Barrier
+    });
     let mut sites: Vec<Site> = Vec::new();
     let mut notes = Vec::new();
     for own in stuck {
         let thread = names.first_thread(cta.index, own.warp, own.lanes);
-        let label = match own.barrier {
-            Some((barrier, needed)) => need(barrier, needed),
-            None if names.program.code[own.pc.index()].effect() == Effect::Barrier => {
+        let label = match own.at {
+            StuckAt::Barrier(barrier, needed) => need(barrier, needed),
+            StuckAt::Phase(object, phase, needed) => mbarriers::need(names, object, phase, needed),
+            StuckAt::Warp if names.program.code[own.pc.index()].effect() == Effect::Barrier => {
                 "waits for the other lanes of its warp".to_owned()
             }
-            None => "waits for lanes of its mask".to_owned(),
+            StuckAt::Warp => "waits for lanes of its mask".to_owned(),
         };
         let site = names.site(Role::Waits, own.pc, vec![thread], label);
         match sites.iter_mut().find(|known| known.span == site.span) {
@@ -111,7 +119,7 @@ fn deadlock(names: &Names<'_>, cta: Cta, stuck: &[Stuck]) -> Finding {
 fn cycle(stuck: &[Stuck]) -> Option<Vec<BarrierId>> {
     let mut waiting: BTreeMap<BarrierId, (BarrierNeed, BTreeSet<WarpId>)> = BTreeMap::new();
     for group in stuck {
-        if let Some((barrier, need)) = group.barrier {
+        if let Some((barrier, need)) = group.barrier() {
             waiting.entry(barrier).or_insert((need, BTreeSet::new())).1.insert(group.warp);
         }
     }

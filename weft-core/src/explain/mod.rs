@@ -6,6 +6,7 @@ pub(crate) mod beyond;
 pub(crate) mod doubts;
 pub(crate) mod faults;
 pub(crate) mod given;
+mod mbarriers;
 mod names;
 pub(crate) mod races;
 pub(crate) mod setting;

@@ -96,6 +96,10 @@ codes! {
         "a barrier's name, count or kind of use is wrong";
     BarrierDivergence "barrier-divergence" Defect
         "threads that must reach one barrier together stand at different ones, or some go around it";
+    MbarrierMisuse "mbarrier-misuse" Defect
+        "an mbarrier object is used wrongly: not initialized, too many arrivals, a count out of range";
+    MbarrierPhase "mbarrier-phase" Defect
+        "which phase of an mbarrier object an arrival or a wait belongs to depends on the schedule";
     SharedRace "shared-race" Defect
         "two threads access the same shared memory without order";
     GlobalRace "global-race" Defect

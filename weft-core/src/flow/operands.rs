@@ -337,9 +337,13 @@ fn lacking(decoded: &Decoded, dests: &[Option<Reg>], sources: &[Operand]) -> Opt
 
 /// Whether the machine runs an instruction with this effect, and so relies on its operands.
 const fn is_run(effect: Effect) -> bool {
-    use Effect::{Atomic, Barrier, Compute, CopyGroup, Exchange, Load, Store, WarpBarrier};
+    use Effect::{
+        Atomic, Barrier, Compute, CopyGroup, Exchange, Load, Mbarrier, MbarrierWait, Store,
+        WarpBarrier,
+    };
     let is_access = matches!(effect, Load | Store | Atomic | CopyGroup);
-    is_access || matches!(effect, Compute | Barrier | WarpBarrier | Exchange)
+    let waits = matches!(effect, Barrier | WarpBarrier | Exchange | MbarrierWait);
+    is_access || waits || matches!(effect, Compute | Mbarrier)
 }
 
 const fn is_register_like(operand: &ptx::ParsedOperand) -> bool {

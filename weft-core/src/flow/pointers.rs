@@ -65,7 +65,12 @@ fn uses(program: &Program) -> Vec<(Space, Pc, Reg)> {
     for (instr, pc) in program.code.iter().zip((0..).map(Pc)) {
         let is_access = matches!(
             instr.effect(),
-            Effect::Load | Effect::Store | Effect::Atomic | Effect::Asynchronous
+            Effect::Load
+                | Effect::Store
+                | Effect::Atomic
+                | Effect::Mbarrier
+                | Effect::MbarrierWait
+                | Effect::Asynchronous
         );
         if let Some(address) = instr.address
             && is_access

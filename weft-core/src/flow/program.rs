@@ -225,7 +225,7 @@ impl Instr {
     pub fn waits(&self) -> bool {
         match &self.operation {
             Operation::Known(decoded) => match decoded.row.effect {
-                Effect::Barrier | Effect::WarpBarrier => true,
+                Effect::Barrier | Effect::WarpBarrier | Effect::MbarrierWait => true,
                 Effect::Exchange => decoded.modifiers.has(Modifier::Sync),
                 _ => false,
             },

@@ -1,5 +1,6 @@
 //! What the recycling check compares and what it reports (PLDI'15 Fig. 4).
 
+use super::clock::Epoch;
 use crate::emulate::{BarrierId, WarpId};
 use crate::flow::Pc;
 
@@ -7,8 +8,8 @@ use crate::flow::Pc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Completion {
     pub(super) warp: WarpId,
-    /// The number of the arrival among those of its warp.
-    pub(super) arrival: u32,
+    /// The epoch of its warp that the arrival began.
+    pub(super) arrival: Epoch,
     pub(super) pc: Pc,
     pub(super) waits: bool,
 }

@@ -71,14 +71,15 @@ impl RegionEntry {
 
     /// Whether every lane of this access is ordered before every other thread of the later one.
     fn is_ordered(&self, later: &Self, order: &Order) -> bool {
-        let (before, after) = (self.warp, later.warp);
-        order.is_before(before, self.when, self.lanes, after)
-            || before == after && lanes(later.lanes).all(|lane| self.unordered(lane, order) == 0)
+        let before = (self.warp, self.when, self.lanes);
+        order.is_before(before, (later.warp, later.lanes))
+            || self.warp == later.warp
+                && lanes(later.lanes).all(|lane| self.unordered(lane, order) == 0)
     }
 
     /// The lanes of this access that are not ordered before a later access by another lane of the warp, `lane`.
     pub(super) fn unordered(&self, lane: usize, order: &Order) -> LaneMask {
-        order.unordered_lanes(self.warp, self.when, self.lanes, lane)
+        order.unordered_lanes((self.warp, self.when, self.lanes), (self.warp, lane))
     }
 
     /// Whether this entry can be dropped: whatever races with it races with the later one too.

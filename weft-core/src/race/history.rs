@@ -11,7 +11,7 @@ use super::pairs::{Met, Pairs, RacingAccess, Threads};
 use super::rows::{KnownRows, LaneBytes, Row, rows};
 use super::stored::{StoredByte, are_same};
 use crate::emulate::memory::bytes::{Bytes, PAGE, places};
-use crate::emulate::{Access, LaneMask, Symbolics, Value, WarpId, lanes};
+use crate::emulate::{Access, Symbolics, Value, WarpId, lanes};
 use crate::flow::Pc;
 use crate::order::{Epoch, Order};
 use crate::ptx::Space;
@@ -296,7 +296,7 @@ impl Meeting<'_> {
         let Self { space, order, .. } = *self;
         let Some(conflict) = conflict(old.side.kind, new.side.kind, true) else { return };
         let (before, after) = (old.side.warp, new.side.warp);
-        if order.is_all_before(before, old.when, old.row.lanes, after) {
+        if order.is_before((before, old.when, old.row.lanes), (after, new.row.lanes)) {
             return;
         }
         // Then all lanes race, and if their rows did before, nothing is new.
@@ -325,23 +325,11 @@ impl Meeting<'_> {
     fn unordered(&self, old: &AccessRecord, new: &AccessRecord) -> Threads {
         let (before, after) = (old.side.warp, new.side.warp);
         let both = old.row.bytes & new.row.bytes;
-        let are_lanes_alike = !self.order.distinguishes_lanes(before);
-        let unordered = |others: LaneMask, lane: usize| {
-            if before == after {
-                return self.order.unordered_lanes(before, old.when, others, lane);
-            }
-            // Of another warp, that some lane is not ordered before is known already.
-            if are_lanes_alike {
-                return others;
-            }
-            let is_unordered =
-                |lane: &usize| !self.order.is_before(before, old.when, 1 << lane, after);
-            lanes(others).filter(is_unordered).fold(0, |mask, lane| mask | 1 << lane)
-        };
         let mut threads = Threads::default();
         for lane in lanes(new.row.lanes_at(both)) {
             let others = old.row.lanes_at(new.row.bytes_of(lane) & both);
-            threads.of[lane] = unordered(others, lane);
+            threads.of[lane] =
+                self.order.unordered_lanes((before, old.when, others), (after, lane));
         }
         threads
     }

@@ -11,6 +11,9 @@ use crate::ptx::Space;
 
 const WARPS: usize = 3;
 
+/// The lanes of each warp: the last one is not full.
+const LANES: [LaneMask; WARPS] = [LaneMask::MAX, LaneMask::MAX, 0x000f_ffff];
+
 /// A plain read of four bytes.
 pub(super) const READ: AccessKind = AccessKind {
     writes: false,
@@ -40,11 +43,12 @@ impl Random {
         WarpId::new(usize::try_from(self.below(WARPS as u64)).expect("few warps"))
     }
 
-    pub(super) fn mask(&mut self) -> LaneMask {
+    /// Some lanes of a warp.
+    pub(super) fn mask(&mut self, warp: WarpId) -> LaneMask {
         let bits = LaneMask::try_from(self.below(1 << 32)).expect("32 bits");
         let mask = [LaneMask::MAX, bits, bits & (bits >> 7) & (bits >> 13), 1 << (bits % 32)]
             [usize::try_from(self.below(4)).expect("below 4")];
-        mask.max(1)
+        (mask & LANES[warp.index()]).max(1)
     }
 
     /// Addresses that are equal, affine, affine in another order, or irregular, on three pages and around the ends of
@@ -121,16 +125,13 @@ pub(super) struct Touch {
 
 impl Touch {
     pub(super) fn is_before(&self, warp: WarpId, lane: usize, order: &Order) -> bool {
-        if self.warp == warp {
-            return order.unordered_lanes(warp, self.when, 1 << self.lane, lane) == 0;
-        }
-        order.is_before(self.warp, self.when, 1 << self.lane, warp)
+        order.unordered_lanes((self.warp, self.when, 1 << self.lane), (warp, lane)) == 0
     }
 }
 
-/// Three warps, the last one not full.
+/// Nothing has happened.
 pub(super) fn order() -> Order {
-    Order::new([LaneMask::MAX, LaneMask::MAX, 0x000f_ffff].into_iter().collect())
+    Order::new(LANES.into_iter().collect())
 }
 
 /// Synchronizes all warps at a barrier, or two of them, or some lanes of one warp.
@@ -147,7 +148,7 @@ pub(super) fn synchronize(random: &mut Random, order: &mut Order) {
             }
             return order.complete(some);
         }
-        _ => return order.converge(left, random.mask()),
+        _ => return order.converge(left, random.mask(left)),
     }
     for warp in (0..WARPS).map(WarpId::new) {
         order.arrive(Arrival { warp, barrier: all, waits: true, pc: Pc(0) });

@@ -337,38 +337,29 @@ impl Past {
 
     /// Whether all lanes of this access are ordered before all lanes of the later one.
     fn is_before(&self, later: &Self, order: &Order) -> bool {
-        let (before, after) = (self.warp, later.warp);
-        order.is_all_before(before, self.when, self.row.lanes, after)
+        let before = (self.warp, self.when, self.row.lanes);
+        order.is_before(before, (later.warp, later.row.lanes))
     }
 
     /// Of bytes that both access, those at which some lane of this access is not ordered before another lane of the
     /// later one.
     fn unordered(&self, later: &Self, both: Bytes, order: &Order) -> Bytes {
-        let (before, after) = (self.warp, later.warp);
         if self.is_before(later, order) {
             return 0;
         }
-        if before == after {
-            return self.unordered_within(later, both, order);
-        }
-        if !order.distinguishes_lanes(before) {
-            return both;
-        }
-        let is_unordered = |lane: &usize| !order.is_before(before, self.when, 1 << lane, after);
-        let unordered = lanes(self.row.lanes_at(both)).filter(is_unordered);
-        unordered.fold(0, |all, lane| all | self.row.bytes_of(lane) & both)
-    }
-
-    /// As `unordered`, within a warp.
-    fn unordered_within(&self, later: &Self, both: Bytes, order: &Order) -> Bytes {
+        let (before, after) = (self.warp, later.warp);
         // Each byte belongs to one lane, the same in both accesses: program order.
-        if self.row.has_own_lanes(&later.row) || later.row.has_own_lanes(&self.row) {
+        let are_own = || self.row.has_own_lanes(&later.row) || later.row.has_own_lanes(&self.row);
+        if before == after && are_own() {
             return 0;
         }
-        let warp = self.warp;
+        if before != after && order.is_one(before, after) {
+            return both;
+        }
         let mut unordered = 0;
         for lane in lanes(later.row.lanes_at(both)) {
-            let others = order.unordered_lanes(warp, self.when, self.row.lanes, lane);
+            let old = (before, self.when, self.row.lanes);
+            let others = order.unordered_lanes(old, (after, lane));
             let bytes = later.row.bytes_of(lane) & both;
             unordered |= lanes(others).fold(0, |all, other| all | self.row.bytes_of(other) & bytes);
         }

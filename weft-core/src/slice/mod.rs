@@ -178,6 +178,8 @@ pub fn is_observable(program: &Program, pc: Pc) -> bool {
         | Effect::WarpBarrier
         | Effect::Exchange
         | Effect::CopyGroup
+        | Effect::Mbarrier
+        | Effect::MbarrierWait
         | Effect::Asynchronous => true,
         _ => false,
     }
@@ -310,7 +312,10 @@ impl<'p> Marker<'p> {
         let program = self.program;
         let instr = &program.code[pc.index()];
         instr.address_and_guard().for_each(|register| self.need(register));
-        let is_barrier = matches!(instr.effect(), Effect::Barrier | Effect::WarpBarrier);
+        let is_barrier = matches!(
+            instr.effect(),
+            Effect::Barrier | Effect::WarpBarrier | Effect::Mbarrier | Effect::MbarrierWait
+        );
         if keep == Keep::Value || is_barrier {
             instr.reads().for_each(|register| self.need(register));
         } else if let (Effect::Exchange, Some(Operand::Register(mask))) =

@@ -107,9 +107,7 @@ fn stays_shared(instr: &Instr) -> bool {
         | Opcode::CpAsyncBulkCommit
         | Opcode::CpAsyncBulkWait
         | Opcode::BarrierCluster
-        | Opcode::Mbarrier
-        | Opcode::MbarrierTest
-        | Opcode::MbarrierTry
+        | Opcode::MbarrierOther
         | Opcode::WmmaLoad
         | Opcode::Ldmatrix
         | Opcode::Stmatrix => true,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use weft_core::emulate::{
     self, Access, Arrival, BarrierExit, BarrierId, CopyCommand, Cta, End, Events, Facts, Fault,
-    Fence, Inputs, Iteration, LaneMask, OpenAccess, OrderQuery, Symbolics, WarpId,
+    Fence, Inputs, Iteration, LaneMask, MbarrierEvent, OpenAccess, OrderQuery, Symbolics, WarpId,
 };
 use weft_core::flow::{self, Pc, PlaceId};
 use weft_core::launch::{Arg, Buffer, Dim3, Launch};
@@ -53,6 +53,8 @@ impl Events for Stores {
     fn copies(&mut self, _: WarpId, _: LaneMask, _: CopyCommand, _: &Symbolics) {
         unreachable!("nothing is copied");
     }
+
+    fn mbarrier(&mut self, _: MbarrierEvent) {}
 
     fn fence(&mut self, _: Fence) {}
 

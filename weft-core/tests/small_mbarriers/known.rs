@@ -297,7 +297,6 @@ type Case<'a> = (&'a str, [u32; 2], &'a [&'a [Command]]);
 
 /// The check decides these kernels, and names what is wrong.
 #[test]
-#[ignore = "the check does not model mbarriers"]
 fn findings_have_the_right_codes() {
     let twice = Command::Arrive(Arrival { count: 2, ..ARRIVAL });
     let relaxed = Command::Arrive(Arrival { releases: false, ..ARRIVAL });

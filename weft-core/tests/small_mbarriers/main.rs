@@ -45,7 +45,6 @@ fn one_schedule_speaks_for_all() {
 }
 
 #[test]
-#[ignore = "the check does not model mbarriers"]
 fn random_commands() {
     let tally = suite::run(Theme::Random, 0..2000);
     let least = Least { clean: 190, races: 60, broken: 1150, uncertain: 370 };
@@ -53,7 +52,6 @@ fn random_commands() {
 }
 
 #[test]
-#[ignore = "the check does not model mbarriers"]
 fn rounds_of_arrivals_and_waits() {
     let tally = suite::run(Theme::Rounds, 0..2000);
     let least = Least { clean: 450, races: 370, broken: 420, uncertain: 600 };
@@ -61,7 +59,6 @@ fn rounds_of_arrivals_and_waits() {
 }
 
 #[test]
-#[ignore = "the check does not model mbarriers"]
 fn pipelines() {
     let tally = suite::run(Theme::Pipeline, 0..1500);
     let least = Least { clean: 860, races: 100, broken: 280, uncertain: 140 };

@@ -14,6 +14,7 @@
 mod barriers;
 mod compare;
 mod copies;
+mod phases;
 mod races;
 mod record;
 mod relation;

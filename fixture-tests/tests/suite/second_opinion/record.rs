@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 
 use weft_core::emulate::{
     Access, AccessKind, Arrival, BarrierExit, BarrierId, CopyCommand, CtaRank, Events, Fault,
-    FaultKind, Fence, Iteration, LaneMask, OpenAccess, OrderQuery, Symbolics, WARP, WarpId, lanes,
+    FaultKind, Fence, Iteration, LaneMask, MbarrierEvent, MbarrierId, MbarrierStep, OpenAccess,
+    OrderQuery, Symbolics, WARP, WarpId, lanes,
 };
 use weft_core::flow::{Pc, PlaceId, Program};
 use weft_core::ptx::Space;
 
 use super::barriers::Barriers;
 use super::copies::Copies;
+use super::phases::Phases;
 use super::relation::{Point, Relation};
 use super::{MOST_POINTS, MOST_TOUCHES};
 
@@ -37,6 +39,8 @@ pub(crate) struct Record<'p> {
     pub(crate) touches: Vec<Touch>,
     /// For each thread, its copies in flight.
     copies: Vec<Copies>,
+    /// For each mbarrier object, its last phases.
+    phases: BTreeMap<MbarrierId, Phases>,
     /// For each iteration of a loop, the point of each thread when it began the iteration.
     rounds: BTreeMap<Iteration, Vec<Option<Point>>>,
     /// The barriers whose generation has to complete next.
@@ -57,6 +61,7 @@ impl<'p> Record<'p> {
             has_ended: vec![false; threads],
             touches: Vec::new(),
             copies: vec![Copies::default(); threads],
+            phases: BTreeMap::new(),
             rounds: BTreeMap::new(),
             due: Vec::new(),
             has_trapped: false,
@@ -151,6 +156,31 @@ impl Events for Record<'_> {
 
     fn fault(&mut self, fault: Fault) {
         self.has_trapped |= matches!(fault.kind, FaultKind::Trapped(_));
+    }
+
+    fn mbarrier(&mut self, event: MbarrierEvent) {
+        let MbarrierEvent { warp, lanes: mask, object, step, .. } = event;
+        let phases = self.phases.entry(object).or_default();
+        match step {
+            MbarrierStep::Init => *phases = Phases::default(),
+            MbarrierStep::Complete => phases.complete(),
+            MbarrierStep::Arrive { releases: true } => {
+                for thread in threads(warp, mask) {
+                    let here = self.here[thread].expect("a thread that arrives runs");
+                    phases.arrive(here);
+                    // What the thread does next is not released.
+                    self.here[thread] = Some(self.relation.behind(&[here]));
+                }
+            }
+            MbarrierStep::Wait { acquires: true } => {
+                for thread in threads(warp, mask) {
+                    let mut behind = phases.last().to_vec();
+                    behind.push(self.here[thread].expect("a thread that waits runs"));
+                    self.here[thread] = Some(self.relation.behind(&behind));
+                }
+            }
+            _ => {}
+        }
     }
 
     fn fence(&mut self, _: Fence) {}

@@ -5,6 +5,7 @@ use crate::emulate::facts::alias::AliasClass;
 use crate::emulate::facts::counters::CounterIndex;
 use crate::emulate::memory::region::MemoryRegion;
 use crate::emulate::sync::barrier::{BarrierId, BarrierNeed, Misuse};
+use crate::emulate::sync::mbarrier::{MbarrierId, MbarrierMisuse, MbarrierNeed};
 use crate::emulate::value::lane::LaneMask;
 use crate::emulate::value::origin::Origin;
 use crate::emulate::value::register::Value;
@@ -185,6 +186,54 @@ pub enum CopyCommand {
     Wait(u64),
 }
 
+/// Lanes do something at an mbarrier object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MbarrierEvent {
+    /// Their warp.
+    pub warp: WarpId,
+    /// The lanes.
+    pub lanes: LaneMask,
+    /// The instruction.
+    pub pc: Pc,
+    /// The object.
+    pub object: MbarrierId,
+    /// What they do.
+    pub step: MbarrierStep,
+}
+
+/// What lanes do at an mbarrier object (PTX ISA §9.7.13.15).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MbarrierStep {
+    /// They initialize it.
+    Init,
+    /// They arrive. `releases`: what they know is passed on to those that wait.
+    Arrive {
+        /// Whether the arrival is no `.relaxed` one.
+        releases: bool,
+    },
+    /// They make its current phase expect bytes, without arriving.
+    Expect,
+    /// They count bytes as copied.
+    Copied,
+    /// What they did before left the current phase with all its arrivals, but not with the bytes that it expects.
+    Full {
+        /// Whether more bytes have been copied than it expects.
+        has_excess: bool,
+    },
+    /// What they did before completed the current phase.
+    Complete,
+    /// They begin to wait for a phase that they know by its parity.
+    Begin {
+        /// Whether it is the current phase, which is not complete; otherwise it is the one before.
+        sees_current: bool,
+    },
+    /// They see that the phase before the current one is complete.
+    Wait {
+        /// Whether the wait is no `.relaxed` one.
+        acquires: bool,
+    },
+}
+
 /// A warp arrives at a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
@@ -236,6 +285,8 @@ pub trait Events {
         command: CopyCommand,
         symbolics: &Symbolics,
     );
+    /// Lanes do something at an mbarrier object.
+    fn mbarrier(&mut self, event: MbarrierEvent);
     /// Lanes execute a fence.
     fn fence(&mut self, fence: Fence);
     /// These lanes of a warp have synchronized with each other.
@@ -326,9 +377,29 @@ pub struct Stuck {
     pub lanes: LaneMask,
     /// What they wait at.
     pub pc: Pc,
-    /// The barrier's name and what its generation still needs; `None` at a warp-level instruction, and at a barrier at
-    /// which no warp has arrived yet.
-    pub barrier: Option<(BarrierId, BarrierNeed)>,
+    /// What it needs that they wait at.
+    pub at: StuckAt,
+}
+
+/// What lanes wait at in vain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StuckAt {
+    /// A cta barrier, and what its generation needs.
+    Barrier(BarrierId, BarrierNeed),
+    /// A phase of an mbarrier object, by its number from 0, and what the phase needs.
+    Phase(MbarrierId, u64, MbarrierNeed),
+    /// A warp-level instruction, or a barrier at which no warp has arrived yet.
+    Warp,
+}
+
+impl Stuck {
+    /// The cta barrier that the lanes wait at, and what its generation needs.
+    pub const fn barrier(&self) -> Option<(BarrierId, BarrierNeed)> {
+        match self.at {
+            StuckAt::Barrier(barrier, need) => Some((barrier, need)),
+            _ => None,
+        }
+    }
 }
 
 /// Why threads do not reach a barrier together.
@@ -374,6 +445,19 @@ pub enum End {
     Misuse {
         /// How it was used.
         misuse: Misuse,
+        /// The warp that used it.
+        warp: WarpId,
+        /// The lanes.
+        lanes: LaneMask,
+        /// The instruction.
+        pc: Pc,
+    },
+    /// An mbarrier object was used wrongly.
+    MbarrierMisuse {
+        /// How it was used.
+        misuse: MbarrierMisuse,
+        /// The object.
+        object: MbarrierId,
         /// The warp that used it.
         warp: WarpId,
         /// The lanes.

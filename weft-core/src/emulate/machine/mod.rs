@@ -7,7 +7,7 @@
 //!   is in bounds and aligned; [`contents`], [`atomic`], [`forgotten`] and [`unwritten`] determine what it reads and
 //!   what it leaves in memory; [`emit`] emits it, with its [`memory_order`]. [`event`] lists all events.
 //! - Synchronization: [`wait`] makes lanes wait, [`warp_sync`] releases them, [`exchange`] computes the values that
-//!   they exchange. Barrier divergence: [`divergence`] with [`divergence_state`], [`bypass`] with [`partings`].
+//!   they exchange. [`mbarriers`] runs mbarrier objects, at which lanes wait if their wait is a [`spin`]. Barrier divergence: [`divergence`] with [`divergence_state`], [`bypass`] with [`partings`].
 //! - Open conditions: [`sides`] runs both sides of a branch, each as [`may_execute`].
 //! - Loops with an open trip count: [`induction`] proves them from a general state ([`open_loop`], [`carried`]),
 //!   [`counted`] decides whether they count to a bound, [`handed`] and [`draws`] follow the counter values that
@@ -33,6 +33,7 @@ mod forgotten;
 mod handed;
 mod induction;
 mod may_execute;
+mod mbarriers;
 pub(crate) mod memory_order;
 mod needs;
 mod open_loop;
@@ -42,6 +43,7 @@ pub(super) mod piece;
 pub(crate) mod run;
 mod scheduler;
 mod sides;
+mod spin;
 pub(crate) mod state;
 mod step;
 pub(crate) mod stop;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::copying::Copying;
 use super::divergence_state::LoopCounters;
 use super::draws::Draws;
-use super::event::{Doubt, DoubtKind, End, Events, OrderQuery, Stuck};
+use super::event::{Doubt, DoubtKind, End, Events, OrderQuery, Stuck, StuckAt};
 use super::needs::Needs;
 use super::open_loop::OpenLoops;
 use super::scheduler::Scheduler;
@@ -16,8 +16,9 @@ use crate::emulate::facts::Facts;
 use crate::emulate::facts::inherited::GeneralWrites;
 use crate::emulate::memory::inputs::{Cta, Inputs};
 use crate::emulate::memory::pages::Memory;
-use crate::emulate::sync::barrier::{BarrierId, BarrierNeed, Barriers};
+use crate::emulate::sync::barrier::{BarrierId, Barriers};
 use crate::emulate::sync::group::CtaRank;
+use crate::emulate::sync::mbarrier::Mbarriers;
 use crate::emulate::value::lane::{LaneMask, WARP};
 use crate::emulate::value::origin::Origin;
 use crate::emulate::value::register::Value;
@@ -58,12 +59,18 @@ pub fn run(
         program,
         slice,
         inputs,
-        ctas: vec![CtaState { cta, barriers, shared: Memory::shared() }],
+        ctas: vec![CtaState {
+            cta,
+            barriers,
+            mbarriers: Mbarriers::default(),
+            shared: Memory::shared(),
+        }],
         events,
         facts,
         warps: PerWarp::new(count, warp),
         scheduler: Scheduler::new(inputs.options.schedule, count, cta.index),
         votes: BTreeMap::new(),
+        spins: BTreeMap::new(),
         loop_counters: PerWarp::new(count, |_| LoopCounters::new()),
         first_arrivals: BTreeMap::new(),
         atomics: 0,
@@ -241,28 +248,35 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let mut stuck = Vec::new();
         for warp in &self.warps {
             let held = warp.held.iter().flat_map(|held| {
-                let need = self.need(held.barrier);
-                held.sides.iter().map(move |side| (side, need.map(|need| (held.barrier, need))))
+                let at = self.need(held.barrier);
+                held.sides.iter().map(move |side| (side, at))
             });
             let waits = warp.waits.iter().map(|wait| (wait, self.needed(warp.cta, wait)));
-            for (&Wait { pc, lanes, .. }, barrier) in held.chain(waits) {
-                stuck.push(Stuck { warp: warp.id, lanes, pc, barrier });
+            for (&Wait { pc, lanes, .. }, at) in held.chain(waits) {
+                stuck.push(Stuck { warp: warp.id, lanes, pc, at });
             }
         }
         End::Deadlock(stuck)
     }
 
-    /// What the current generation of a barrier needs; `None` if the barrier is idle.
-    fn need(&self, barrier: BarrierId) -> Option<BarrierNeed> {
-        self.ctas[barrier.cta().index()].barriers.need(barrier)
+    /// What the current generation of a barrier needs.
+    fn need(&self, barrier: BarrierId) -> StuckAt {
+        let need = self.ctas[barrier.cta().index()].barriers.need(barrier);
+        need.map_or(StuckAt::Warp, |need| StuckAt::Barrier(barrier, need))
     }
 
-    /// The barrier at which lanes wait, and what its current generation needs. `None` at a warp-level instruction, if
-    /// the barrier's name is not valid, or if the barrier is idle.
-    fn needed(&self, cta: CtaRank, wait: &Wait) -> Option<(BarrierId, BarrierNeed)> {
-        let WaitFor::Warp { name, .. } = wait.what else { return None };
-        let barrier = BarrierId::named(cta, name)?;
-        Some((barrier, self.need(barrier)?))
+    /// What waiting lanes wait at, and what it needs.
+    fn needed(&self, cta: CtaRank, wait: &Wait) -> StuckAt {
+        match wait.what {
+            WaitFor::Warp { name, .. } => {
+                BarrierId::named(cta, name).map_or(StuckAt::Warp, |barrier| self.need(barrier))
+            }
+            WaitFor::Phase { object, phase } => {
+                let need = self.ctas[cta.index()].mbarriers.need(object);
+                need.map_or(StuckAt::Warp, |need| StuckAt::Phase(object, phase, need))
+            }
+            WaitFor::Members(_) | WaitFor::Exchange(_) => StuckAt::Warp,
+        }
     }
 
     /// Coordinates of a thread in its cta.

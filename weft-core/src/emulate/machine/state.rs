@@ -17,9 +17,10 @@ use crate::emulate::facts::inherited::GeneralWrites;
 use crate::emulate::memory::inputs::{Cta, Inputs};
 use crate::emulate::memory::pages::Memory;
 use crate::emulate::sync::barrier::{BarrierId, Barriers};
+use crate::emulate::sync::mbarrier::Mbarriers;
 use crate::emulate::value::lane::SymbolId;
 use crate::emulate::value::warp_id::{PerWarp, WarpId};
-use crate::flow::Program;
+use crate::flow::{BlockId, Program};
 use crate::slice::Slice;
 
 /// How the run of a cta ended, and what it cost.
@@ -68,6 +69,7 @@ pub(super) struct Votes {
 pub(super) struct CtaState {
     pub(super) cta: Cta,
     pub(super) barriers: Barriers,
+    pub(super) mbarriers: Mbarriers,
     pub(super) shared: Memory,
 }
 
@@ -98,6 +100,8 @@ pub(super) struct Machine<'a, E> {
     pub(super) votes: BTreeMap<BarrierId, Votes>,
     /// For each warp, the iterations of loops, by which the rule for the whole cta judges barrier divergence.
     pub(super) loop_counters: PerWarp<LoopCounters>,
+    /// For each block that ends with a wait for a phase of an mbarrier object, whether the wait is only ever tried again.
+    pub(super) spins: BTreeMap<BlockId, bool>,
     /// For each barrier, the threads that came first to its current generation.
     pub(super) first_arrivals: BTreeMap<BarrierId, FirstArrivals>,
     /// Number of atomic instructions that the warps have executed. Symbolic values that stand for later results count

@@ -102,7 +102,11 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                 self.access(warp, pc, instr, enabled)?;
                 self.in_lock_step(warp);
             }
-            Effect::Barrier | Effect::WarpBarrier | Effect::Exchange => {
+            Effect::Barrier
+            | Effect::WarpBarrier
+            | Effect::Exchange
+            | Effect::Mbarrier
+            | Effect::MbarrierWait => {
                 return self.wait(warp, block, pc, instr, enabled);
             }
             Effect::CopyGroup => {

@@ -18,13 +18,13 @@ use crate::slice::Keep;
 
 /// Lanes of a warp at an instruction that synchronizes or exchanges.
 #[derive(Clone, Copy)]
-struct SyncPoint<'a> {
-    warp: WarpId,
-    block: BlockId,
-    pc: Pc,
-    instr: &'a Instr,
-    decoded: &'a Decoded,
-    lanes: LaneMask,
+pub(super) struct SyncPoint<'a> {
+    pub(super) warp: WarpId,
+    pub(super) block: BlockId,
+    pub(super) pc: Pc,
+    pub(super) instr: &'a Instr,
+    pub(super) decoded: &'a Decoded,
+    pub(super) lanes: LaneMask,
 }
 
 /// Names and counts of barriers, and masks of lanes, have 32 bits.
@@ -54,6 +54,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let at = SyncPoint { warp, block, pc, instr, decoded, lanes };
         match effect {
             Effect::Barrier => self.wait_for_warp(at),
+            Effect::Mbarrier => self.mbarrier(at).map(|()| 0),
+            Effect::MbarrierWait => self.wait_for_phase(at),
             _ if instr.waits() => self.wait_for_mask(at),
             _ => self.exchange_at_once(at),
         }
@@ -131,7 +133,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
 
     /// Groups the lanes by their value of an operand. Fails if the value is open in one of them. A missing operand
     /// counts as 0.
-    fn known(&mut self, point: SyncPoint<'_>, operand: usize) -> OrStop<Groups<u64>> {
+    pub(super) fn known(&mut self, point: SyncPoint<'_>, operand: usize) -> OrStop<Groups<u64>> {
         let SyncPoint { warp, pc, instr, lanes, .. } = point;
         let operand = match instr.sources.get(operand) {
             None => return Ok(smallvec![(0, lanes)]),
@@ -159,10 +161,10 @@ fn barrier_use(decoded: &Decoded) -> BarrierUse {
 }
 
 /// Lanes grouped by something that they have in common; mostly there is one group.
-type Groups<T> = SmallVec<[(T, LaneMask); 1]>;
+pub(super) type Groups<T> = SmallVec<[(T, LaneMask); 1]>;
 
 /// Groups the lanes of `mask` by the value that they hold, in ascending order of the first lane.
-fn groups(value: &Value, mask: LaneMask) -> Groups<u64> {
+pub(super) fn groups(value: &Value, mask: LaneMask) -> Groups<u64> {
     if let Some(bits) = value.as_uniform() {
         return smallvec![(bits, mask)];
     }

@@ -10,6 +10,7 @@ use crate::emulate::facts::inherited::General;
 use crate::emulate::memory::pages::Memory;
 use crate::emulate::sync::barrier::{BarrierId, BarrierUse};
 use crate::emulate::sync::group::CtaRank;
+use crate::emulate::sync::mbarrier::MbarrierId;
 use crate::emulate::value::lane::{LaneMask, WARP};
 use crate::emulate::value::register::Value;
 use crate::emulate::value::warp_id::WarpId;
@@ -39,6 +40,8 @@ pub(super) enum WaitFor {
     Members(LaneMask),
     /// The lanes of a mask, at the same exchange.
     Exchange(LaneMask),
+    /// The completion of the current phase of an mbarrier object, by its number from 0.
+    Phase { object: MbarrierId, phase: u64 },
 }
 
 /// Lanes that wait at an instruction.

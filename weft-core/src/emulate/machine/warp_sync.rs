@@ -33,7 +33,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         match what {
             WaitFor::Members(_) => self.events.converge(warp, here),
             WaitFor::Exchange(_) => self.exchange(warp, pc, here),
-            WaitFor::Warp { .. } => {}
+            WaitFor::Warp { .. } | WaitFor::Phase { .. } => {}
         }
     }
 
@@ -83,12 +83,12 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     }
 
     /// Removes and returns the waits of a warp that are `wanted`.
-    fn take(&mut self, warp: WarpId, wanted: impl Fn(&Wait) -> bool) -> Vec<Wait> {
+    pub(super) fn take(&mut self, warp: WarpId, wanted: impl Fn(&Wait) -> bool) -> Vec<Wait> {
         self.warps[warp].waits.extract_if(.., |wait| wanted(wait)).collect()
     }
 
     /// Moves lanes that waited to the block behind the one they waited in.
-    fn resume(&mut self, warp: WarpId, side: &Wait) -> OrStop<()> {
+    pub(super) fn resume(&mut self, warp: WarpId, side: &Wait) -> OrStop<()> {
         match self.program.blocks[side.block.index()].terminator {
             Terminator::Goto(next) => self.go(warp, side.block, next, side.lanes),
             // An instruction that waits is the last of its block, which falls through to the next.

@@ -1,4 +1,5 @@
-//! What warps synchronize at and which ctas they belong to: the barriers of a cta, and groups of ctas.
+//! What warps synchronize at and which ctas they belong to: the barriers and mbarrier objects of a cta, and groups of ctas.
 
 pub(crate) mod barrier;
 pub(crate) mod group;
+pub(crate) mod mbarrier;

@@ -50,6 +50,10 @@ pub enum Effect {
     Exchange,
     /// Makes a group of the asynchronous copies of a thread, or waits for such groups.
     CopyGroup,
+    /// Initializes an mbarrier object, ends its use, or arrives at it.
+    Mbarrier,
+    /// Tests whether a phase of an mbarrier object is complete.
+    MbarrierWait,
     /// Jumps within the function.
     Branch,
     /// Calls a function.

@@ -6,7 +6,7 @@
 
 use super::Effect::{
     self, Asynchronous, Atomic, Barrier, Branch, Call, Compute, CopyGroup, Exchange, Exit, Load,
-    MemoryFence, Nothing, Opaque, Return, Store, WarpBarrier,
+    Mbarrier, MbarrierWait, MemoryFence, Nothing, Opaque, Return, Store, WarpBarrier,
 };
 use super::Family::{
     self, Access, Arithmetic, Bits, Compare, Control, Convert, Fence, Matrix, Move,
@@ -158,10 +158,16 @@ table! {
     Redux "redux" "ds*" Warp Exchange "9.7.13.12";
     Griddepcontrol "griddepcontrol" "" Synchronization Nothing "9.7.13.13";
     Elect "elect" "ds" Warp Exchange "9.7.13.14";
-    Mbarrier "mbarrier" "s*" Synchronization Asynchronous "9.7.13.15";
+    MbarrierOther "mbarrier" "s*" Synchronization Asynchronous "9.7.13.15";
+    MbarrierInit "mbarrier.init" "ms" Synchronization Mbarrier "9.7.13.15.9";
+    MbarrierInval "mbarrier.inval" "m" Synchronization Mbarrier "9.7.13.15.10";
+    MbarrierExpect "mbarrier.expect_tx" "ms" Synchronization Mbarrier "9.7.13.15.11";
+    MbarrierComplete "mbarrier.complete_tx" "ms" Synchronization Mbarrier "9.7.13.15.12";
+    MbarrierArrive "mbarrier.arrive" "dm*" Synchronization Mbarrier "9.7.13.15.13";
+    MbarrierDrop "mbarrier.arrive_drop" "dm*" Synchronization Mbarrier "9.7.13.15.14";
+    MbarrierTest "mbarrier.test_wait" "dms" Synchronization MbarrierWait "9.7.13.15.16";
+    MbarrierTry "mbarrier.try_wait" "dms*" Synchronization MbarrierWait "9.7.13.15.16";
     MbarrierPending "mbarrier.pending_count" "ds" Synchronization Opaque "9.7.13.15.17";
-    MbarrierTest "mbarrier.test_wait" "ds*" Synchronization Asynchronous "9.7.13.15.16";
-    MbarrierTry "mbarrier.try_wait" "ds*" Synchronization Asynchronous "9.7.13.15.16";
     Clusterlaunchcontrol "clusterlaunchcontrol" "s*" Synchronization Asynchronous "9.7.13.17";
     ClusterlaunchcontrolQuery "clusterlaunchcontrol.query_cancel" "ds*" Synchronization Opaque "9.7.13.17.2";
     WmmaLoad "wmma.load" "dms*" Matrix Asynchronous "9.7.14.4.3";

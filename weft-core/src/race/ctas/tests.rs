@@ -136,7 +136,8 @@ fn compare(seed: u64, count: u32, writes: u64) {
         let (bytes, addresses) = &last;
         let kind = random.kind(writes, *bytes);
         let bytes = u32::try_from(*bytes).unwrap_or(1);
-        let access = access(random.warp(), random.mask(), addresses, bytes, kind);
+        let warp = random.warp();
+        let access = access(warp, random.mask(warp), addresses, bytes, kind);
         footprint.access(&access, &mut KnownRows::default());
         for lane in lanes(access.lanes) {
             let first = access.addresses.bits_of(lane);

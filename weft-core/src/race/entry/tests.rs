@@ -114,9 +114,11 @@ fn entries_cover_what_every_lane_of_theirs_comes_after() {
         let mut random = Random::new(seed);
         let mut order = order();
         let (a, b) = (random.kind(7, 4), random.kind(7, 4));
-        let old = RegionEntry::new(random.warp(), random.mask() & 0xf_ffff | 1, a, &order);
+        let warp = random.warp();
+        let old = RegionEntry::new(warp, random.mask(warp), a, &order);
         (0..random.below(3)).for_each(|_| synchronize(&mut random, &mut order));
-        let later = RegionEntry::new(random.warp(), random.mask() & 0xf_ffff | 1, b, &order);
+        let warp = random.warp();
+        let later = RegionEntry::new(warp, random.mask(warp), b, &order);
         let is_covered = old.is_covered(&later, &order);
         (0..random.below(3)).for_each(|_| synchronize(&mut random, &mut order));
         let touches = |entry: &RegionEntry| {

@@ -73,7 +73,8 @@ fn compare(seed: u64, count: u32, are_alike: bool) -> (usize, usize) {
     let mut accesses = OpenAccesses::default().ordered();
     let mut pairs = CellPairs::default();
     for at in 0..count {
-        let (warp, mask) = (random.warp(), random.mask() & 0xf_ffff | 1);
+        let warp = random.warp();
+        let mask = random.mask(warp);
         let mut kind = random.kind(5, 4);
         kind.is_shadow_copy = false;
         let mut region = MemoryRegion { is_global: false, base: variable(&mut random) };

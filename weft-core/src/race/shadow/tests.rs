@@ -45,7 +45,7 @@ fn compare(seed: u64, accesses: u32, writes: u64, meets: u64) {
         let ((bytes, addresses), warp) = (last.clone(), random.warp());
         let kind = random.kind(writes, bytes);
         let bytes = u32::try_from(bytes).unwrap_or(1);
-        let access = access(warp, random.mask(), &addresses, bytes, kind);
+        let access = access(warp, random.mask(warp), &addresses, bytes, kind);
         shadow.access(&access, &order);
         pairs.access(&access, &order);
         if random.below(10) < meets {
@@ -66,12 +66,12 @@ fn the_bytes_that_race_are_those_of_all_pairs() {
 }
 
 /// What lanes did to bytes, one by one.
-fn emitted(past: &[Past]) -> Vec<(u64, usize, WarpId, u32)> {
+fn emitted(past: &[Past]) -> Vec<(u64, usize, WarpId, Epoch)> {
     let mut emitted = Vec::new();
     for entry in past {
         for lane in lanes(entry.row.lanes) {
             let bytes = places(entry.row.bytes_of(lane));
-            emitted.extend(bytes.map(|at| (at, lane, entry.warp, entry.when.syncs)));
+            emitted.extend(bytes.map(|at| (at, lane, entry.warp, entry.when)));
         }
     }
     emitted.sort_unstable();
@@ -86,8 +86,8 @@ fn told_byte_by_byte_a_page_says_the_same() {
         let mut past = Vec::new();
         for _ in 0..random.below(30) {
             let (warp, addresses) = (random.warp(), random.addresses(4));
-            let when = Epoch { arrivals: 0, syncs: u32::from(random.below(3) == 0) };
-            let access = access(warp, random.mask(), &addresses, 4, AccessKind::default());
+            let when = Epoch::after(u32::from(random.below(3) == 0));
+            let access = access(warp, random.mask(warp), &addresses, 4, AccessKind::default());
             rows(&access, &mut KnownRows::default(), |number, row| {
                 if number == 0 {
                     past.push(Past { row, when, warp, kind: access.kind });

@@ -1,0 +1,273 @@
+//! Runs the instructions of mbarrier objects (PTX ISA §9.7.13.15). A wait that a thread can only try again holds its
+//! lanes until the phase is complete; the result of any other test is open.
+
+use super::event::{
+    Access, AccessKind, AccessManner, DoubtKind, End, Events, MbarrierEvent, MbarrierStep,
+    OrderQuery,
+};
+use super::memory_order::{MemoryOrder, MemoryScope, Ordering};
+use super::spin::is_spin;
+use super::state::Machine;
+use super::stop::{OrStop, Stop, doubt};
+use super::wait::{Groups, SyncPoint};
+use super::warp::{Wait, WaitFor};
+use crate::emulate::sync::mbarrier::{MbarrierId, MbarrierMisuse, MbarrierNeed, Mbarriers};
+use crate::emulate::value::lane::{LaneMask, lanes};
+use crate::emulate::value::origin::Origin;
+use crate::emulate::value::register::Value;
+use crate::emulate::value::warp_id::WarpId;
+use crate::flow::{Address, BlockId, space_of, window};
+use crate::ptx::Space;
+use crate::ptx::isa::{Modifier, Opcode};
+
+/// Counts of arrivals and of bytes have 32 bits.
+const LOW_WORD: u64 = 0xffff_ffff;
+
+/// Lanes at an instruction of an mbarrier object.
+#[derive(Clone, Copy)]
+struct AtObject<'a> {
+    point: SyncPoint<'a>,
+    object: MbarrierId,
+}
+
+impl<E: Events + OrderQuery> Machine<'_, E> {
+    /// Runs an instruction that acts on mbarrier objects without waiting.
+    pub(super) fn mbarrier(&mut self, point: SyncPoint<'_>) -> OrStop<()> {
+        for (object, lanes) in self.objects(point)? {
+            let point = SyncPoint { lanes, ..point };
+            let count = self.known(point, 0)?;
+            for (count, lanes) in count {
+                let at = AtObject { point: SyncPoint { lanes, ..point }, object };
+                self.act(at, count & LOW_WORD)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Groups lanes by the object that their address names, and emits their accesses to it.
+    fn objects(&mut self, point: SyncPoint<'_>) -> OrStop<Groups<MbarrierId>> {
+        let SyncPoint { warp, pc, instr, decoded, lanes: mask, .. } = point;
+        if let Some(side) = &self.may_execute {
+            return Err(side.undecided());
+        }
+        let Some(address) = instr.address.filter(|_| !decoded.is_strange) else {
+            return Err(doubt(DoubtKind::Unsupported, instr.place, None));
+        };
+        let addresses = self.object_addresses(warp, &address, mask)?;
+        let cta = self.warps[warp].cta;
+        let bytes = Mbarriers::BYTES;
+        // That an object is initialized has to happen before any use of it.
+        let is_first = matches!(decoded.row.opcode, Opcode::MbarrierInit | Opcode::MbarrierInval);
+        let kind = AccessKind {
+            writes: true,
+            manner: if is_first { AccessManner::Plain } else { AccessManner::Atomic },
+            order: match is_first {
+                true => MemoryOrder::default(),
+                false => MemoryOrder::new(Ordering::Relaxed, MemoryScope::Cluster),
+            },
+            element: 8,
+            ..AccessKind::default()
+        };
+        let variable = |lane: usize| {
+            let first = addresses.bits_of(lane);
+            self.program.shared_variable(first, first + u64::from(bytes))
+        };
+        let first = variable(mask.trailing_zeros() as usize);
+        let access = Access {
+            warp,
+            lanes: mask,
+            pc,
+            space: Space::Shared,
+            addresses: &addresses,
+            bytes,
+            kind,
+            reads: false,
+            stored: &[],
+            condition: None,
+            variable: first.filter(|_| lanes(mask).all(|lane| variable(lane) == first)),
+            is_representative: false,
+            class: None,
+            decides: false,
+        };
+        self.check_bounds(&access);
+        self.events.access(&access, &self.facts.symbolics);
+        let all = super::wait::groups(&addresses, mask).into_iter();
+        Ok(all.map(|(address, lanes)| (MbarrierId { cta, address }, lanes)).collect())
+    }
+
+    /// The addresses of objects in shared memory. Fails if one is open, or of another space.
+    fn object_addresses(&self, warp: WarpId, address: &Address, mask: LaneMask) -> OrStop<Value> {
+        let place = self.program.code[0].place;
+        let addresses = self.addresses(warp, address);
+        let open = addresses.open_lanes() & mask;
+        if open != 0 {
+            let symbol = addresses.symbol(open);
+            let origin = symbol.and_then(|symbol| self.facts.symbolics.origin(symbol));
+            return Err(doubt(DoubtKind::Address, place, origin));
+        }
+        if address.space == Space::Shared {
+            return Ok(addresses);
+        }
+        let is_shared = |lane| space_of(addresses.bits_of(lane)).0 == Space::Shared;
+        if !lanes(mask).all(is_shared) {
+            return Err(doubt(DoubtKind::Unsupported, place, None));
+        }
+        Ok(addresses.plus(window(Space::Shared).wrapping_neg(), 64))
+    }
+
+    /// Initializes an object, ends its use, or arrives at it. `count`: the first operand behind the address; 0 if there is
+    /// none.
+    fn act(&mut self, at: AtObject<'_>, count: u64) -> OrStop<()> {
+        let SyncPoint { warp, decoded, lanes: mask, .. } = at.point;
+        self.count_commands(mask);
+        let has = |modifier| decoded.modifiers.has(modifier);
+        for lane in lanes(mask) {
+            let own = AtObject { point: SyncPoint { lanes: 1 << lane, ..at.point }, ..at };
+            let objects = &mut self.ctas[at.object.cta.index()].mbarriers;
+            let signed = i64::try_from(count).expect("32 bits");
+            let (is_complete, step) = match decoded.row.opcode {
+                Opcode::MbarrierInit => {
+                    (objects.init(at.object, count).map(|()| false), Some(MbarrierStep::Init))
+                }
+                Opcode::MbarrierInval => (objects.invalidate(at.object).map(|()| false), None),
+                Opcode::MbarrierExpect => {
+                    (objects.expect(at.object, signed), Some(MbarrierStep::Expect))
+                }
+                Opcode::MbarrierComplete => {
+                    (objects.expect(at.object, -signed), Some(MbarrierStep::Copied))
+                }
+                _ => {
+                    let phase = objects.phase(at.object).unwrap_or_default();
+                    let releases = !has(Modifier::Relaxed);
+                    let arrived = self.arrived(own, count);
+                    if let Some(Some(token)) = at.point.instr.dests.first() {
+                        self.warps[warp].write(*token, Value::uniform(phase), own.point.lanes);
+                    }
+                    (arrived, Some(MbarrierStep::Arrive { releases }))
+                }
+            };
+            let is_complete = is_complete.map_err(|misuse| misused(own, misuse))?;
+            if let Some(step) = step {
+                self.emit_step(own, step);
+            }
+            let objects = &self.ctas[at.object.cta.index()].mbarriers;
+            if objects.might_overflow(at.object) {
+                return Err(doubt(DoubtKind::Unsupported, at.point.instr.place, None));
+            }
+            let need = objects.need(at.object);
+            if is_complete {
+                self.complete_phase(own)?;
+            } else if let Some(MbarrierNeed { arrivals: 0, bytes }) = need {
+                self.emit_step(own, MbarrierStep::Full { has_excess: bytes < 0 });
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes one lane arrive, after its expectation of bytes if it states one. Returns whether that completes the phase.
+    fn arrived(&mut self, at: AtObject<'_>, given: u64) -> Result<bool, MbarrierMisuse> {
+        let SyncPoint { decoded, instr, .. } = at.point;
+        let has = |modifier| decoded.modifiers.has(modifier);
+        let objects = &mut self.ctas[at.object.cta.index()].mbarriers;
+        let count = if has(Modifier::ExpectTx) || instr.sources.is_empty() { 1 } else { given };
+        if has(Modifier::ExpectTx) {
+            objects.expect(at.object, i64::try_from(given).expect("32 bits"))?;
+        }
+        let drops = decoded.row.opcode == Opcode::MbarrierDrop;
+        let is_complete = objects.arrive(at.object, count, drops)?;
+        if is_complete && has(Modifier::NoComplete) {
+            return Err(MbarrierMisuse::Completes);
+        }
+        Ok(is_complete)
+    }
+
+    /// Runs a test whether a phase is complete. Returns the lanes that wait until it is.
+    pub(super) fn wait_for_phase(&mut self, point: SyncPoint<'_>) -> OrStop<LaneMask> {
+        let SyncPoint { warp, block, pc, instr, .. } = point;
+        let is_spin = self.is_spin(block);
+        let mut waiting = 0;
+        for (object, lanes) in self.objects(point)? {
+            for (phase, lanes) in self.known(SyncPoint { lanes, ..point }, 0)? {
+                let at = AtObject { point: SyncPoint { lanes, ..point }, object };
+                if !is_spin {
+                    let open = self.facts.symbolics.any_number(Origin::Hardware(pc));
+                    for dest in instr.dests.iter().flatten() {
+                        self.warps[warp].write(*dest, Value::open(open), lanes);
+                    }
+                    continue;
+                }
+                let (phase, is_complete) = self.begin_wait(at, phase)?;
+                if is_complete {
+                    self.see_complete(at);
+                    continue;
+                }
+                waiting |= lanes;
+                let what = WaitFor::Phase { object, phase };
+                self.warps[warp].waits.push(Wait { pc, block, lanes, what });
+            }
+        }
+        Ok(waiting)
+    }
+
+    /// Whether the wait at the end of a block is only ever tried again.
+    fn is_spin(&mut self, block: BlockId) -> bool {
+        let program = self.program;
+        *self.spins.entry(block).or_insert_with(|| is_spin(program, block))
+    }
+
+    /// Begins to wait for a phase, given by its parity or by the state that an arrival returned. Returns its number, and
+    /// whether it is complete.
+    fn begin_wait(&mut self, at: AtObject<'_>, given: u64) -> OrStop<(u64, bool)> {
+        let objects = &self.ctas[at.object.cta.index()].mbarriers;
+        let current = objects.phase(at.object).map_err(|misuse| misused(at, misuse))?;
+        if at.point.decoded.modifiers.has(Modifier::Parity) {
+            let sees_current = given & 1 == current & 1;
+            self.emit_step(at, MbarrierStep::Begin { sees_current });
+            return Ok((current, !sees_current));
+        }
+        match given.checked_sub(current) {
+            Some(0) => Ok((current, false)),
+            None if given + 1 == current => Ok((given, true)),
+            _ => Err(misused(at, MbarrierMisuse::Stale)),
+        }
+    }
+
+    /// Lets lanes see that a phase is complete.
+    fn see_complete(&mut self, at: AtObject<'_>) {
+        let SyncPoint { warp, instr, decoded, lanes, .. } = at.point;
+        if let Some(Some(dest)) = instr.dests.first() {
+            self.warps[warp].write(*dest, Value::uniform(1), lanes);
+        }
+        let acquires = !decoded.modifiers.has(Modifier::Relaxed);
+        self.emit_step(at, MbarrierStep::Wait { acquires });
+    }
+
+    /// Releases the lanes that wait for a phase, which lanes have just completed.
+    fn complete_phase(&mut self, by: AtObject<'_>) -> OrStop<()> {
+        self.emit_step(by, MbarrierStep::Complete);
+        let program = self.program;
+        for warp in self.warps.ids() {
+            let is_here = |wait: &Wait| matches!(wait.what, WaitFor::Phase { object, .. } if object == by.object);
+            for wait in self.take(warp, is_here) {
+                let Wait { pc, block, lanes, .. } = wait;
+                let instr = &program.code[pc.index()];
+                let Some(decoded) = instr.decoded() else { continue };
+                let point = SyncPoint { warp, block, pc, instr, decoded, lanes };
+                self.see_complete(AtObject { point, ..by });
+                self.resume(warp, &wait)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn emit_step(&mut self, at: AtObject<'_>, step: MbarrierStep) {
+        let AtObject { point: SyncPoint { warp, pc, lanes, .. }, object } = at;
+        self.events.mbarrier(MbarrierEvent { warp, lanes, pc, object, step });
+    }
+}
+
+/// Stops because an object was used wrongly.
+fn misused(at: AtObject<'_>, misuse: MbarrierMisuse) -> Stop {
+    let AtObject { point: SyncPoint { warp, pc, lanes, .. }, object } = at;
+    End::MbarrierMisuse { misuse, object, warp, lanes, pc }.into()
+}

@@ -1,0 +1,103 @@
+//! The lanes of a warp, grouped by what they know.
+
+use smallvec::{SmallVec, smallvec};
+
+use super::clock::{Clock, Epoch};
+use crate::emulate::{LaneMask, WarpId};
+
+/// Lanes of one warp that know the same. Of its own past, which its group need not know, a lane knows everything.
+#[derive(Clone, Debug)]
+struct LaneGroup {
+    lanes: LaneMask,
+    known: Clock,
+}
+
+/// The lanes of a warp that have not ended, in groups that know the same; mostly there is one.
+#[derive(Clone, Debug)]
+pub(super) struct LaneGroups {
+    groups: SmallVec<[LaneGroup; 1]>,
+    /// All lanes of the warp.
+    full: LaneMask,
+}
+
+impl LaneGroups {
+    /// Lanes that know nothing, in a run of `warps` warps.
+    pub(super) fn new(full: LaneMask, warps: usize) -> Self {
+        Self { groups: smallvec![LaneGroup { lanes: full, known: Clock::new(warps) }], full }
+    }
+
+    /// What these lanes know, lanes that know the same at a time.
+    pub(super) fn known_by(&self, mask: LaneMask) -> impl Iterator<Item = (LaneMask, &Clock)> {
+        let groups = self.groups.iter().map(move |group| (group.lanes & mask, &group.known));
+        groups.filter(|(lanes, _)| *lanes != 0)
+    }
+
+    /// What all lanes know, if they know the same.
+    pub(super) fn common(&self) -> Option<&Clock> {
+        match self.groups.as_slice() {
+            [group] => Some(&group.known),
+            _ => None,
+        }
+    }
+
+    /// Adds to `to` what these lanes of the warp know, and what they did before `epoch`.
+    pub(super) fn release(&self, warp: WarpId, mask: LaneMask, epoch: Epoch, to: &mut Clock) {
+        self.known_by(mask).for_each(|(_, known)| to.join(known));
+        to.learn(warp, mask, self.full, epoch);
+    }
+
+    /// Makes all lanes know what a clock knows, which knows what each of them does.
+    pub(super) fn take_over(&mut self, known: &Clock) {
+        let Some(live) = self.groups.iter().map(|group| group.lanes).reduce(|a, b| a | b) else {
+            return;
+        };
+        self.groups.truncate(1);
+        let group = &mut self.groups[0];
+        group.lanes = live;
+        group.known.clone_from(known);
+    }
+
+    /// Adds to what these lanes know what a clock knows.
+    pub(super) fn learn(&mut self, mask: LaneMask, given: &Clock) {
+        self.split(mask);
+        for group in self.groups.iter_mut().filter(|group| group.lanes & mask != 0) {
+            group.known.join(given);
+        }
+    }
+
+    /// Divides each group into its lanes of `mask` and its other lanes.
+    fn split(&mut self, mask: LaneMask) {
+        for at in 0..self.groups.len() {
+            let group = &mut self.groups[at];
+            let rest = group.lanes & !mask;
+            if rest != 0 && rest != group.lanes {
+                group.lanes &= mask;
+                let known = group.known.clone();
+                self.groups.push(LaneGroup { lanes: rest, known });
+            }
+        }
+    }
+
+    /// Synchronizes lanes of the warp: each knows then what all of them knew, and what they did before `epoch`.
+    pub(super) fn synchronize(&mut self, warp: WarpId, mask: LaneMask, epoch: Epoch) {
+        let full = self.full;
+        let at = |group: &mut LaneGroup| group.known.learn(warp, mask, full, epoch);
+        if let Some(group) = self.groups.iter_mut().find(|group| group.lanes == mask) {
+            return at(group);
+        }
+        let mut all = self.groups.iter().filter(|group| group.lanes & mask != 0);
+        let Some(first) = all.next() else { return };
+        let mut known = first.known.clone();
+        all.for_each(|group| known.join(&group.known));
+        let mut group = LaneGroup { lanes: mask, known };
+        at(&mut group);
+        self.remove(mask);
+        self.groups.push(group);
+    }
+
+    /// Removes lanes from their groups.
+    pub(super) fn remove(&mut self, mask: LaneMask) {
+        self.groups.iter_mut().for_each(|group| group.lanes &= !mask);
+        self.groups.retain(|group| group.lanes != 0);
+    }
+}

@@ -1,0 +1,208 @@
+//! The order of what threads do at an mbarrier object, phase by phase.
+//!
+//! What a thread's wait tells apart is the parity of a phase, and what it arrives in is the phase that happens to be
+//! current. All schedules agree on both if four things happen before others (the recycling of PLDI'15 Fig. 4, for
+//! objects whose waits do not arrive):
+//!
+//! - The completion of a phase happens before everything that counts in the next phase.
+//! - A wait for a phase happens before an arrival in the next phase, if that is completed: it might come too late, and
+//!   see the phase after.
+//! - The completion of the phase before the one that a wait by parity sees happens before the wait begins: it might come
+//!   too early, and see the phase two before.
+//! - That a phase expects bytes happens before an arrival in it: the phase might be complete without them. So does that
+//!   bytes are copied which the phase does not expect.
+
+use super::clock::{Clock, Epoch};
+use super::lane_groups::LaneGroups;
+use crate::emulate::{LaneMask, MbarrierId, WarpId, lanes};
+use crate::flow::Pc;
+
+/// Something that lanes did at an object.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PhasePoint {
+    pub(super) warp: WarpId,
+    pub(super) lanes: LaneMask,
+    pub(super) then: Epoch,
+    pub(super) pc: Pc,
+}
+
+/// What might happen in another phase under another schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PhaseDoubt {
+    /// What counts in a phase might count in the one before.
+    Arrival,
+    /// A wait might begin only after the next phase is complete.
+    LateWait,
+    /// A wait might begin before the phase before is complete.
+    EarlyWait,
+    /// A phase might be complete before it expects these bytes.
+    Bytes,
+}
+
+/// Nothing orders two things that threads do at an mbarrier object and that have to be ordered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PhaseIssue {
+    /// The object.
+    pub object: MbarrierId,
+    /// What might happen.
+    pub doubt: PhaseDoubt,
+    /// The instruction that something should be ordered before, and its warp and first lane.
+    pub here: (Pc, WarpId, u8),
+    /// The instruction that should be ordered before it, likewise.
+    pub before: (Pc, WarpId, u8),
+}
+
+/// One phase of an object.
+#[derive(Clone, Debug)]
+struct Phase {
+    /// What the arrivals released.
+    released: Clock,
+    /// What the threads knew that arrived, the arrivals included.
+    arrived: Clock,
+    /// All that counts in the phase.
+    commands: Vec<PhasePoint>,
+    /// Where threads made it expect bytes without arriving.
+    expects: Vec<PhasePoint>,
+    /// Where bytes were counted as copied.
+    copied: Vec<PhasePoint>,
+    /// The waits that saw that it was complete.
+    waits: Vec<PhasePoint>,
+}
+
+impl Phase {
+    fn new(warps: usize) -> Self {
+        Self {
+            released: Clock::new(warps),
+            arrived: Clock::new(warps),
+            commands: Vec::new(),
+            expects: Vec::new(),
+            copied: Vec::new(),
+            waits: Vec::new(),
+        }
+    }
+
+    /// Whether some arrival knows that all lanes of a point did it.
+    fn is_behind(&self, point: &PhasePoint) -> bool {
+        self.arrived.has(point.warp, point.then, point.lanes)
+    }
+
+    /// A command of the phase, if a lane does not know that the phase is complete: it knows neither a wait that saw it nor
+    /// all that counted in it.
+    fn unknown_completion(
+        &self,
+        thread: (WarpId, usize),
+        groups: &LaneGroups,
+    ) -> Option<PhasePoint> {
+        if self.waits.iter().any(|wait| wait.is_known_in_part(thread, groups)) {
+            return None;
+        }
+        self.commands.iter().find(|command| command.unknown(thread, groups) != 0).copied()
+    }
+
+    /// As `unknown_completion`, for the first lane of a point that does not know, which is returned too.
+    fn first_unknown(&self, point: &PhasePoint, groups: &LaneGroups) -> Option<[PhasePoint; 2]> {
+        lanes(point.lanes).find_map(|lane| {
+            let command = self.unknown_completion((point.warp, lane), groups)?;
+            Some([PhasePoint { lanes: 1 << lane, ..*point }, command])
+        })
+    }
+}
+
+/// The current phase of an object and the two before, which nothing counted in if there were none.
+#[derive(Clone, Debug)]
+pub(super) struct Phases {
+    current: Phase,
+    last: Phase,
+    older: Phase,
+}
+
+impl PhasePoint {
+    /// Its instruction, warp and first lane.
+    pub(super) fn side(&self) -> (Pc, WarpId, u8) {
+        let lane = u8::try_from(self.lanes.trailing_zeros()).expect("a warp has 32 lanes");
+        (self.pc, self.warp, lane)
+    }
+
+    /// Whether a lane knows that some lane did it, or did it itself.
+    fn is_known_in_part(&self, (warp, lane): (WarpId, usize), groups: &LaneGroups) -> bool {
+        let is_own = self.warp == warp && self.lanes >> lane & 1 == 1;
+        is_own || self.unknown((warp, lane), groups) != self.lanes
+    }
+
+    /// The lanes of which a lane does not know that they did it.
+    fn unknown(&self, (warp, lane): (WarpId, usize), groups: &LaneGroups) -> LaneMask {
+        let others = if self.warp == warp { self.lanes & !(1 << lane) } else { self.lanes };
+        let mut known = groups.known_by(1 << lane);
+        known.next().map_or(others, |(_, known)| known.unknown(self.warp, self.then, others))
+    }
+}
+
+impl Phases {
+    /// The phases of an object that has been initialized, in a run of `warps` warps.
+    pub(super) fn new(warps: usize) -> Self {
+        let phase = || Phase::new(warps);
+        Self { current: phase(), last: phase(), older: phase() }
+    }
+
+    /// Adds something that counts in the current phase. Returns it and a command of the phase before if the two might
+    /// come in the other order.
+    pub(super) fn count(
+        &mut self,
+        point: PhasePoint,
+        groups: &LaneGroups,
+    ) -> Option<[PhasePoint; 2]> {
+        self.current.commands.push(point);
+        self.last.first_unknown(&point, groups)
+    }
+
+    /// The clocks that an arrival adds to what its lanes know. `releases`: whether waits learn it.
+    pub(super) fn arrive(&mut self, releases: bool) -> impl Iterator<Item = &mut Clock> {
+        let Phase { arrived, released, .. } = &mut self.current;
+        [Some(arrived), Some(released).filter(|_| releases)].into_iter().flatten()
+    }
+
+    /// Adds that threads make the current phase expect bytes without arriving, or count bytes as copied.
+    pub(super) fn count_bytes(&mut self, point: PhasePoint, are_expected: bool) {
+        let Phase { expects, copied, .. } = &mut self.current;
+        if are_expected { expects } else { copied }.push(point);
+    }
+
+    /// Returns an arrival in the current phase, which has all of them, and an expectation of bytes that none of them knows
+    /// of. `has_excess`: whether more bytes were copied than it expects; then likewise where bytes were copied.
+    pub(super) fn late_bytes(&self, has_excess: bool) -> Option<(PhaseDoubt, [PhasePoint; 2])> {
+        let Phase { expects, copied, .. } = &self.current;
+        let mut own = expects.iter().chain(copied.iter().filter(|_| has_excess));
+        let own = own.find(|own| !self.current.is_behind(own))?;
+        Some((PhaseDoubt::Bytes, [*self.current.commands.last()?, *own]))
+    }
+
+    /// Completes the current phase. Returns an arrival in it and something that should have been ordered before one.
+    pub(super) fn complete(&mut self, warps: usize) -> Option<(PhaseDoubt, [PhasePoint; 2])> {
+        let Self { current, last, .. } = self;
+        let late = last.waits.iter().find(|wait| !current.is_behind(wait)).copied();
+        let late = late.zip(current.commands.last().copied());
+        let late = late.map(|(wait, arrival)| (PhaseDoubt::LateWait, [arrival, wait]));
+        let found = late.or_else(|| self.late_bytes(false));
+        let complete = std::mem::replace(&mut self.current, Phase::new(warps));
+        self.older = std::mem::replace(&mut self.last, complete);
+        found
+    }
+
+    /// Begins a wait by parity. `sees_current`: whether it waits for the current phase; otherwise it sees the one before.
+    /// Returns it and a command of the phase before that one if the two might come in the other order.
+    pub(super) fn begin_wait(
+        &self,
+        point: &PhasePoint,
+        sees_current: bool,
+        groups: &LaneGroups,
+    ) -> Option<[PhasePoint; 2]> {
+        let before = if sees_current { &self.last } else { &self.older };
+        before.first_unknown(point, groups)
+    }
+
+    /// Adds a wait that sees the phase before. Returns what the arrivals of that phase released.
+    pub(super) fn wait(&mut self, point: PhasePoint) -> &Clock {
+        self.last.waits.push(point);
+        &self.last.released
+    }
+}

@@ -1,0 +1,279 @@
+//! The happens-before relation, as far as ctas have run.
+
+use std::collections::BTreeMap;
+
+use super::clock::{Clock, Epoch};
+use super::lane_groups::LaneGroups;
+use super::phases::{PhaseDoubt, PhaseIssue, PhasePoint, Phases};
+use super::recycling::{Completion, Recycling};
+use crate::emulate::{
+    Arrival, BarrierId, Iteration, LaneMask, MbarrierEvent, MbarrierId, MbarrierStep, PerWarp,
+    WarpId,
+};
+
+/// The time of one warp, and what its lanes know.
+#[derive(Clone, Debug)]
+struct WarpClock {
+    now: Epoch,
+    /// The lanes that have not ended.
+    live: LaneMask,
+    lanes: LaneGroups,
+}
+
+impl WarpClock {
+    /// Begins the next epoch of the warp, and returns it.
+    const fn tick(&mut self) -> Epoch {
+        self.now = self.now.next();
+        self.now
+    }
+}
+
+/// A generation that is not complete yet.
+#[derive(Clone, Debug)]
+struct OpenGeneration {
+    /// What its participants knew when they arrived, their arrivals included.
+    joined: Clock,
+    /// The warps that wait.
+    waiting: Vec<WarpId>,
+    participants: Vec<Completion>,
+}
+
+impl OpenGeneration {
+    fn new(warps: usize) -> Self {
+        Self { joined: Clock::new(warps), waiting: Vec::new(), participants: Vec::new() }
+    }
+}
+
+/// The happens-before relation of ctas that run together, as far as they have run.
+#[derive(Clone, Debug)]
+pub struct Order {
+    warps: PerWarp<WarpClock>,
+    generations: BTreeMap<BarrierId, OpenGeneration>,
+    /// For each barrier, the arrivals that completed its last generation: one that waited or, if none waited, all.
+    completed: BTreeMap<BarrierId, Vec<Completion>>,
+    /// For each mbarrier object that is initialized, what happened in its last phases.
+    phases: BTreeMap<MbarrierId, Phases>,
+    /// For each iteration of a loop, the time at which each warp began it.
+    iterations: BTreeMap<Iteration, PerWarp<Option<Epoch>>>,
+}
+
+impl Order {
+    /// The relation before anything has run. `live`: the lanes of each warp.
+    pub fn new(live: PerWarp<LaneMask>) -> Self {
+        let count = live.count();
+        let warp = |live: &LaneMask| WarpClock {
+            now: Epoch::default(),
+            live: *live,
+            lanes: LaneGroups::new(*live, count),
+        };
+        Self {
+            warps: live.iter().map(warp).collect(),
+            generations: BTreeMap::new(),
+            completed: BTreeMap::new(),
+            phases: BTreeMap::new(),
+            iterations: BTreeMap::new(),
+        }
+    }
+
+    /// The current time of a warp.
+    pub fn now(&self, warp: WarpId) -> Epoch {
+        self.warps[warp].now
+    }
+
+    /// Records the arrival of a warp. Returns a failed recycling check: a completion of the generation before that is
+    /// not known to happen before this arrival.
+    pub fn arrive(&mut self, arrival: Arrival) -> Option<Recycling> {
+        let Arrival { warp, barrier, waits, pc } = arrival;
+        let recycling = self.unknown_completion(warp, barrier).map(|done| Recycling {
+            barrier,
+            previous: done.pc,
+            previous_warp: done.warp,
+            arrival: pc,
+            arrival_warp: warp,
+        });
+        let count = self.warps.count();
+        let clock = &mut self.warps[warp];
+        let arrival = clock.tick();
+        let generation =
+            self.generations.entry(barrier).or_insert_with(|| OpenGeneration::new(count));
+        clock.lanes.release(warp, clock.live, arrival, &mut generation.joined);
+        generation.participants.push(Completion { warp, arrival, pc, waits });
+        if waits {
+            generation.waiting.push(warp);
+        }
+        recycling
+    }
+
+    /// A completion of the last generation of a barrier that a warp does not know of.
+    fn unknown_completion(&self, warp: WarpId, barrier: BarrierId) -> Option<&Completion> {
+        let WarpClock { lanes, live, .. } = &self.warps[warp];
+        let is_known = |done: &&Completion| {
+            done.warp == warp
+                || lanes
+                    .known_by(*live)
+                    .any(|(_, known)| known.has_reached(done.warp, done.arrival))
+        };
+        self.completed.get(&barrier).into_iter().flatten().find(|done| !is_known(done))
+    }
+
+    /// Records that the generation of a barrier is complete: its waiting participants join what all participants knew.
+    pub fn complete(&mut self, barrier: BarrierId) {
+        let Some(generation) = self.generations.remove(&barrier) else { return };
+        for &warp in &generation.waiting {
+            // The participants are all lanes of the warp, and have learned nothing since they arrived.
+            self.warps[warp].lanes.take_over(&generation.joined);
+        }
+        let waited = generation.participants.iter().find(|participant| participant.waits);
+        let completed = match waited {
+            // A participant that waits does nothing else before the completion, so other warps learn of its arrival
+            // only afterwards: one such participant is enough to check.
+            Some(waited) => vec![*waited],
+            None => generation.participants,
+        };
+        self.completed.insert(barrier, completed);
+    }
+
+    /// Records what lanes do at an mbarrier object. Returns what is not ordered although all schedules agree on phases
+    /// only if it is.
+    pub fn at_mbarrier(&mut self, event: MbarrierEvent) -> Option<PhaseIssue> {
+        let MbarrierEvent { warp, lanes, pc, object, step } = event;
+        let count = self.warps.count();
+        if step == MbarrierStep::Init {
+            self.phases.insert(object, Phases::new(count));
+            return None;
+        }
+        let WarpClock { now, lanes: groups, .. } = &mut self.warps[warp];
+        let phases = self.phases.get_mut(&object)?;
+        let point = PhasePoint { warp, lanes, then: *now, pc };
+        let found = match step {
+            MbarrierStep::Init => None,
+            MbarrierStep::Full { has_excess } => phases.late_bytes(has_excess),
+            MbarrierStep::Complete => phases.complete(count),
+            MbarrierStep::Begin { sees_current } => {
+                let found = phases.begin_wait(&point, sees_current, groups);
+                found.map(|found| (PhaseDoubt::EarlyWait, found))
+            }
+            MbarrierStep::Wait { acquires } => {
+                let released = phases.wait(point);
+                if acquires {
+                    groups.learn(lanes, released);
+                }
+                *now = now.next();
+                None
+            }
+            MbarrierStep::Arrive { releases } => {
+                let found = phases.count(point, groups);
+                *now = now.next();
+                for clock in phases.arrive(releases) {
+                    groups.release(warp, lanes, *now, clock);
+                }
+                found.map(|found| (PhaseDoubt::Arrival, found))
+            }
+            MbarrierStep::Expect | MbarrierStep::Copied => {
+                let found = phases.count(point, groups);
+                phases.count_bytes(point, step == MbarrierStep::Expect);
+                *now = now.next();
+                found.map(|found| (PhaseDoubt::Arrival, found))
+            }
+        };
+        let (doubt, [here, before]) = found?;
+        Some(PhaseIssue { object, doubt, here: here.side(), before: before.side() })
+    }
+
+    /// Records that these lanes of a warp synchronized.
+    pub fn converge(&mut self, warp: WarpId, synchronized: LaneMask) {
+        let clock = &mut self.warps[warp];
+        let epoch = clock.tick();
+        clock.lanes.synchronize(warp, synchronized & clock.live, epoch);
+    }
+
+    /// Records that lanes end: what they did and did not release happens before nothing that follows.
+    pub fn exit(&mut self, warp: WarpId, mask: LaneMask) {
+        let clock = &mut self.warps[warp];
+        clock.live &= !mask;
+        clock.lanes.remove(mask);
+    }
+
+    /// Whether everything that the lanes `mask` of the warp `before` did at `then` happens before what the lanes `later`
+    /// of the warp `after` do now, save that of each lane with itself.
+    pub fn is_before(
+        &self,
+        (before, then, mask): (WarpId, Epoch, LaneMask),
+        (after, later): (WarpId, LaneMask),
+    ) -> bool {
+        let itself = if before == after && later.is_power_of_two() { later } else { 0 };
+        let mut known = self.warps[after].lanes.known_by(later);
+        known.all(|(_, known)| known.has(before, then, mask & !itself))
+    }
+
+    /// Whether nothing distinguishes the lanes of `before` as `after` sees them: if [`Self::is_before`] does not hold
+    /// for all, it holds for no two of them.
+    pub fn is_one(&self, before: WarpId, after: WarpId) -> bool {
+        self.warps[after].lanes.common().is_some_and(|known| known.is_one(before))
+    }
+
+    /// The lanes of `mask` of the warp `before`, other than `lane` itself, of which not everything that they did at
+    /// `then` happens before what `lane` of the warp `after` does now.
+    pub fn unordered_lanes(
+        &self,
+        (before, then, mask): (WarpId, Epoch, LaneMask),
+        (after, lane): (WarpId, usize),
+    ) -> LaneMask {
+        let others = if before == after { mask & !(1 << lane) } else { mask };
+        let mut known = self.warps[after].lanes.known_by(1 << lane);
+        known.next().map_or(others, |(_, known)| known.unknown(before, then, others))
+    }
+
+    /// Records that a warp begins an iteration of a loop.
+    pub fn iteration(&mut self, warp: WarpId, iteration: Iteration) {
+        let (count, now) = (self.warps.count(), self.now(warp));
+        let began = self.iterations.entry(iteration);
+        began.or_insert_with(|| PerWarp::new(count, |_| None))[warp] = Some(now);
+    }
+
+    /// Whether everything that the warps did before they began an iteration happens before what `warp` does from now
+    /// on.
+    pub fn is_separated(&self, warp: WarpId, iteration: Iteration) -> bool {
+        let Some(began) = self.iterations.get(&iteration) else { return false };
+        let later = (warp, self.warps[warp].live);
+        began.entries().all(|(other, then)| {
+            let live = self.warps[other].live;
+            live == 0 || then.is_some_and(|then| self.is_before((other, then, live), later))
+        })
+    }
+
+    /// Whether what these lanes of a warp did at `then` happens before everything that follows.
+    pub fn is_before_all(&self, before: WarpId, then: Epoch, mask: LaneMask) -> bool {
+        let mut warps = self.warps.entries();
+        warps.all(|(warp, clock)| self.is_before((before, then, mask), (warp, clock.live)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::emulate::CtaRank;
+    use crate::flow::Pc;
+
+    /// A warp that waits at a barrier alone.
+    fn synchronize_alone(order: &mut Order, warp: WarpId) {
+        let barrier = BarrierId::named(CtaRank::default(), 1).expect("one of sixteen");
+        order.arrive(Arrival { warp, barrier, waits: true, pc: Pc(0) });
+        order.complete(barrier);
+    }
+
+    #[test]
+    fn all_that_live_have_to_know() {
+        let all = LaneMask::MAX;
+        let [first, second] = [0, 1].map(WarpId::new);
+        let mut order = Order::new([1, all].into_iter().collect());
+        assert!(!order.is_before_all(second, Epoch::default(), all), "it does not know itself");
+        synchronize_alone(&mut order, second);
+        assert!(
+            !order.is_before_all(second, Epoch::default(), all),
+            "the first warp does not know"
+        );
+        order.exit(first, 1);
+        assert!(order.is_before_all(second, Epoch::default(), all), "nobody else is left");
+    }
+}
