@@ -60,6 +60,9 @@ impl CheckOutcome<'_> {
         if self.assumed.targets {
             report.assumptions.push(Assumption::Targets);
         }
+        if self.assumed.elected {
+            report.assumptions.push(Assumption::Elected);
+        }
         if self.assumed.waits_end {
             report.assumptions.push(Assumption::WaitsEnd);
         }

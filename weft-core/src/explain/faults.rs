@@ -24,7 +24,10 @@ pub(crate) fn explain(
     match fault.kind {
         FaultKind::Uninitialized(place) => return uninitialized(names, cta, fault, place),
         FaultKind::Trapped(place) => return trapped(names, cta, fault, place),
-        FaultKind::OutOfBounds | FaultKind::Misaligned | FaultKind::ReadOnly => {}
+        FaultKind::OutOfBounds
+        | FaultKind::Misaligned
+        | FaultKind::ReadOnly
+        | FaultKind::Object => {}
     }
     let (word, role) = word(fault.access);
     let address = match fault.address {
@@ -107,6 +110,12 @@ fn message(
             Code::OutOfBounds,
             format!("{word} of {}, which a kernel may only read, at {address}", read_only(fault)),
             "write to a variable in global, shared or local memory".to_owned(),
+        ),
+        FaultKind::Object => (
+            Code::MbarrierMisuse,
+            format!("{word} of an mbarrier object that is in use, at {address}"),
+            "access other memory, or end the use of the object with `mbarrier.inval` before"
+                .to_owned(),
         ),
         FaultKind::Misaligned => (
             Code::Misaligned,

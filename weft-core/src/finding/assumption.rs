@@ -44,6 +44,8 @@ pub enum Assumption {
     Written,
     /// Open indices of `brx.idx` are in the range of its targets.
     Targets,
+    /// `elect.sync` elects the lowest lane.
+    Elected,
     /// Sums that depend on open values do not wrap around.
     UnwrappedIndices,
     /// Loops without memory accesses and barriers end.
@@ -151,6 +153,7 @@ impl Assumption {
             Self::Targets => {
                 "branches through a table whose index depends on open values lead to one of its targets"
             }
+            Self::Elected => "`elect.sync` elects the lowest lane of its mask",
             Self::UnwrappedIndices => "indices that depend on open values do not wrap around",
             Self::LoopsEnd => "loops without memory accesses and barriers end",
             Self::AllLoopsEnd => "all loops end",

@@ -134,6 +134,7 @@ enum AssumptionMirror {
     OpenAddresses,
     Written,
     Targets,
+    Elected,
     UnwrappedIndices,
     LoopsEnd,
     AllLoopsEnd,

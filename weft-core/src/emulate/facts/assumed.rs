@@ -14,16 +14,19 @@ pub struct Assumed {
     pub written: bool,
     /// The open index of an indexed branch leads to one of its targets.
     pub targets: bool,
+    /// `elect.sync` elects the lowest lane of its mask.
+    pub elected: bool,
 }
 
 impl Assumed {
     /// Joins what other runs of the check assumed.
     pub fn join(&mut self, other: Self) {
-        let Self { indices, waits_end, variables, written, targets } = other;
+        let Self { indices, waits_end, variables, written, targets, elected } = other;
         self.indices |= indices;
         self.waits_end |= waits_end;
         self.variables |= variables;
         self.written |= written;
         self.targets |= targets;
+        self.elected |= elected;
     }
 }

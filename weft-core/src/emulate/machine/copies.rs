@@ -3,7 +3,7 @@
 
 use super::event::{CopyCommand, DoubtKind, Events, OrderQuery};
 use super::state::Machine;
-use super::stop::{OrStop, doubt, undecided};
+use super::stop::{OrStop, Stop, doubt, undecided};
 use crate::emulate::value::lane::LaneMask;
 use crate::emulate::value::origin::Origin;
 use crate::emulate::value::warp_id::WarpId;
@@ -55,12 +55,14 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     /// Fails if a warp might have copies in flight where it comes to the header of a loop whose trip count is open:
     /// iterations that do not run might have issued others.
     pub(super) fn check_copies(&self, warp: WarpId, header: BlockId) -> OrStop<()> {
-        if !self.copying[warp].is_any() {
-            return Ok(());
-        }
+        if self.copying[warp].is_any() { Err(self.open_trips(warp, header)) } else { Ok(()) }
+    }
+
+    /// Stops because the trip count of a loop has to be known.
+    pub(super) fn open_trips(&self, warp: WarpId, header: BlockId) -> Stop {
         let place = self.program.blocks[header.index()].place;
         let state = self.open_loops.get(&(warp, header));
         let origin = state.and_then(|state| state.origin).unwrap_or(Origin::Register);
-        Err(undecided(place, place, origin))
+        undecided(place, place, origin)
     }
 }

@@ -112,6 +112,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let access = access(piece, addresses, mask, kind, stored);
         let access = Access { condition, variable, class, decides, ..access };
         self.check_bounds(&access);
+        self.check_objects(&access);
         self.events.access(&access, &self.facts.symbolics);
         if let Some((_, addresses)) = &copies {
             self.emit_copies(access, addresses);

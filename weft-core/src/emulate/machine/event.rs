@@ -133,6 +133,8 @@ pub enum FaultKind {
     Uninitialized(PlaceId),
     /// It writes to constant memory or to the kernel's parameters.
     ReadOnly,
+    /// An mbarrier object lies there, which only its own instructions can access.
+    Object,
     /// No access, but the end of a thread that aborts the launch at this place.
     Trapped(PlaceId),
 }

@@ -31,7 +31,12 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                 let active = Value::uniform(u64::from(here));
                 Some((active.clone(), active))
             }
-            Opcode::Activemask | Opcode::Elect => {
+            Opcode::Elect => {
+                self.facts.assumed.elected = true;
+                let leader = here.trailing_zeros();
+                Some((Value::uniform(leader.into()), Value::bits(here & here.wrapping_neg())))
+            }
+            Opcode::Activemask => {
                 let open = Value::open(self.facts.symbolics.any_number(Origin::Hardware(pc)));
                 Some((open.clone(), open))
             }

@@ -46,6 +46,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let is_open = state.is_open();
         if state.general().is_some() || is_open {
             self.check_copies(warp, header)?;
+            self.check_mbarriers(warp, header)?;
         }
         let state = self.open_loops.entry((warp, header)).or_default();
         if state.general().is_some() {

@@ -2,10 +2,11 @@
 //! lanes until the phase is complete; the result of any other test is open.
 
 use super::event::{
-    Access, AccessKind, AccessManner, DoubtKind, End, Events, MbarrierEvent, MbarrierStep,
-    OrderQuery,
+    Access, AccessKind, AccessManner, DoubtKind, End, Events, Fault, FaultKind, MbarrierEvent,
+    MbarrierStep, OrderQuery,
 };
 use super::memory_order::{MemoryOrder, MemoryScope, Ordering};
+use super::open_loop::inside;
 use super::spin::is_spin;
 use super::state::Machine;
 use super::stop::{OrStop, Stop, doubt};
@@ -16,9 +17,9 @@ use crate::emulate::value::lane::{LaneMask, lanes};
 use crate::emulate::value::origin::Origin;
 use crate::emulate::value::register::Value;
 use crate::emulate::value::warp_id::WarpId;
-use crate::flow::{Address, BlockId, space_of, window};
+use crate::flow::{Address, BlockId, Instr, space_of, window};
 use crate::ptx::Space;
-use crate::ptx::isa::{Modifier, Opcode};
+use crate::ptx::isa::{Effect, Modifier, Opcode};
 
 /// Counts of arrivals and of bytes have 32 bits.
 const LOW_WORD: u64 = 0xffff_ffff;
@@ -258,6 +259,43 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             }
         }
         Ok(())
+    }
+
+    /// Fails if a loop whose trip count is open uses mbarrier objects: how many phases pass depends on it.
+    pub(super) fn check_mbarriers(&self, warp: WarpId, header: BlockId) -> OrStop<()> {
+        let uses =
+            |instr: &Instr| matches!(instr.effect(), Effect::Mbarrier | Effect::MbarrierWait);
+        let is_used = inside(self.program, header).any(|(_, instr)| uses(instr));
+        if is_used { Err(self.open_trips(warp, header)) } else { Ok(()) }
+    }
+
+    /// Emits a fault for the first lane of an access that reaches an object which is initialized: only the instructions of
+    /// mbarrier objects can (PTX ISA §9.7.13.15.3).
+    pub(super) fn check_objects(&mut self, access: &Access<'_>) {
+        let cta = self.warps[access.warp].cta;
+        let objects = &self.ctas[cta.index()].mbarriers;
+        if access.space != Space::Shared || objects.is_empty() {
+            return;
+        }
+        let among = |first, bytes| objects.among(cta, first, bytes).is_some();
+        let (least, most) = access.addresses.ends(access.lanes);
+        let span = most.saturating_sub(least).saturating_add(access.bytes.into());
+        if !among(least, span) {
+            return;
+        }
+        let reaches = |lane: &usize| among(access.addresses.bits_of(*lane), access.bytes.into());
+        let Some(lane) = lanes(access.lanes).find(reaches) else { return };
+        self.events.fault(Fault {
+            kind: FaultKind::Object,
+            pc: access.pc,
+            warp: access.warp,
+            lane,
+            space: access.space,
+            address: Some(access.addresses.bits_of(lane)),
+            bytes: access.bytes,
+            access: access.kind,
+            condition: access.condition,
+        });
     }
 
     fn emit_step(&mut self, at: AtObject<'_>, step: MbarrierStep) {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::emulate::ops;
-use crate::flow::{BlockId, Condition, Instr, Operand, Program, Reg, Terminator};
+use crate::flow::{BlockId, Condition, Instr, Operand, Pc, Program, Reg, Terminator};
 use crate::ptx::Space;
 use crate::ptx::isa::Effect;
 
@@ -17,33 +17,50 @@ type Known = BTreeMap<Reg, u64>;
 /// thread does anything else: then it is one wait, however often it is tried.
 pub(super) fn is_spin(program: &Program, wait: BlockId) -> bool {
     let block = &program.blocks[wait.index()];
-    let (Terminator::Goto(next), Some(instr)) =
-        (&block.terminator, program.instructions(wait).last().map(|(_, instr)| instr))
-    else {
-        return false;
-    };
-    let Some(Some(result)) = instr.dests.first() else { return false };
-    let mut work = vec![(*next, Known::from([(*result, 0)]))];
+    let result = program.instructions(wait).last().and_then(|(_, instr)| *instr.dests.first()?);
+    let (Terminator::Goto(next), Some(result)) = (&block.terminator, result) else { return false };
+    let mut work = vec![(*next, Known::from([(result, 0)]))];
     let mut seen = BTreeSet::new();
     while let Some((at, known)) = work.pop() {
-        if at == wait {
-            // What precedes the wait in its block runs again.
-            let before = program.instructions(wait).count().saturating_sub(1);
-            if !program.instructions(wait).take(before).all(|(_, instr)| is_idle(instr)) {
-                return false;
-            }
+        if at == wait || seen.contains(&(at, known.clone())) {
             continue;
         }
-        if !seen.insert((at, known.clone())) {
-            continue;
-        }
+        let Some(next) = follow(program, at, known.clone()) else { return false };
+        work.extend(next);
+        seen.insert((at, known));
         if seen.len() > MOST {
             return false;
         }
-        let Some(next) = follow(program, at, known) else { return false };
-        work.extend(next);
     }
-    true
+    // What precedes the wait in its block runs again.
+    let before = program.instructions(wait).count().saturating_sub(1);
+    let mut again = program.instructions(wait).take(before);
+    let blocks: BTreeSet<BlockId> = seen.into_iter().map(|(at, _)| at).collect();
+    again.all(|(_, instr)| is_idle(instr)) && !counts(program, wait, &blocks)
+}
+
+/// Whether something that the tries count is used elsewhere: a register that a block of the loop writes, and that some
+/// instruction of the loop reads from the try before.
+fn counts(program: &Program, wait: BlockId, blocks: &BTreeSet<BlockId>) -> bool {
+    let around = || blocks.iter().copied().chain([wait]);
+    let written: BTreeSet<Reg> = blocks
+        .iter()
+        .flat_map(|at| program.instructions(*at))
+        .flat_map(|(_, instr)| instr.dests.iter().flatten().copied())
+        .collect();
+    let mut carried = BTreeSet::new();
+    for at in around() {
+        let mut own = BTreeSet::new();
+        for (_, instr) in program.instructions(at) {
+            carried
+                .extend(instr.reads().filter(|read| written.contains(read) && !own.contains(read)));
+            own.extend(instr.dests.iter().flatten().copied().filter(|_| instr.guard.is_none()));
+        }
+    }
+    let inside: BTreeSet<Pc> =
+        around().flat_map(|at| program.instructions(at).map(|(pc, _)| pc)).collect();
+    let mut others = (0..).map(Pc).zip(&program.code).filter(|(pc, _)| !inside.contains(pc));
+    others.any(|(_, instr)| instr.reads().any(|read| carried.contains(&read)))
 }
 
 /// Whether an instruction does nothing that other threads or later accesses could depend on.

@@ -164,10 +164,10 @@ impl Mbarriers {
     }
 
     /// The first initialized object of which some bytes lie among these.
-    pub fn among(&self, cta: CtaRank, first: u64, bytes: u32) -> Option<MbarrierId> {
+    pub fn among(&self, cta: CtaRank, first: u64, bytes: u64) -> Option<MbarrierId> {
         let at = |address| MbarrierId { cta, address };
         let from = first.saturating_sub(u64::from(Self::BYTES) - 1);
-        let to = first.saturating_add(u64::from(bytes));
+        let to = first.saturating_add(bytes);
         self.live.range(at(from)..at(to)).next().map(|(id, _)| *id)
     }
 }
