@@ -39,13 +39,14 @@ pub(super) fn is_spin(program: &Program, wait: BlockId) -> bool {
     again.all(|(_, instr)| is_idle(instr)) && !counts(program, wait, &blocks)
 }
 
-/// Whether something that the tries count is used elsewhere: a register that a block of the loop writes, and that some
-/// instruction of the loop reads from the try before.
+/// Whether something that the tries count is used elsewhere: a register that the loop writes, and that some instruction
+/// of the loop reads from the try before.
 fn counts(program: &Program, wait: BlockId, blocks: &BTreeSet<BlockId>) -> bool {
     let around = || blocks.iter().copied().chain([wait]);
-    let written: BTreeSet<Reg> = blocks
-        .iter()
-        .flat_map(|at| program.instructions(*at))
+    let tries = |instr: &Instr| instr.effect() == Effect::MbarrierWait;
+    let written: BTreeSet<Reg> = around()
+        .flat_map(|at| program.instructions(at))
+        .filter(|(_, instr)| !tries(instr))
         .flat_map(|(_, instr)| instr.dests.iter().flatten().copied())
         .collect();
     let mut carried = BTreeSet::new();
