@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use super::log::{Entry, RunLog};
 use crate::emulate::{
-    Access, Arrival, BarrierExit, BarrierId, CopyCommand, Events, Fault, Fence, Iteration,
-    LaneMask, MbarrierEvent, OpenAccess, OrderQuery, PerWarp, Symbolics, WarpId,
+    Access, Arrival, BarrierExit, BarrierId, BulkGroup, CopyAgent, CopyCommand, Events, Fault,
+    Fence, Iteration, LaneMask, MbarrierEvent, OpenAccess, OrderQuery, PerWarp, Symbolics, WarpId,
 };
 use crate::flow::{Pc, PlaceId, Program};
 use crate::order::{Epoch, Order};
@@ -173,6 +173,14 @@ impl Events for ChartRecorder<'_> {
     }
 
     fn copies(&mut self, _: WarpId, _: LaneMask, _: CopyCommand, _: &Symbolics) {}
+
+    fn lend(&mut self, agent: CopyAgent) {
+        self.order.lend(agent);
+    }
+
+    fn bulk_group(&mut self, group: BulkGroup) {
+        self.order.at_bulk_group(group);
+    }
 
     fn mbarrier(&mut self, event: MbarrierEvent) {
         self.order.at_mbarrier(event);

@@ -63,6 +63,9 @@ impl CheckOutcome<'_> {
         if self.assumed.elected {
             report.assumptions.push(Assumption::Elected);
         }
+        if self.assumed.proxies {
+            report.assumptions.push(Assumption::ProxyFences);
+        }
         if self.assumed.waits_end {
             report.assumptions.push(Assumption::WaitsEnd);
         }

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use crate::emulate::{
-    Access, Arrival, BarrierExit, BarrierId, CopyCommand, Events, Fault, FaultKind, Fence,
-    Iteration, LaneMask, MbarrierEvent, OpenAccess, OrderQuery, PerWarp, Symbolics, WARP, WarpId,
+    Access, Arrival, BarrierExit, BarrierId, BulkGroup, CopyAgent, CopyCommand, Events, Fault,
+    FaultKind, Fence, Iteration, LaneMask, MbarrierEvent, OpenAccess, OrderQuery, PerWarp,
+    Symbolics, WARP, WarpId,
 };
 use crate::flow::{Pc, PlaceId};
 use crate::launch::Dim3;
@@ -163,7 +164,7 @@ impl Events for Detector {
         {
             footprint.access(access, &mut self.known);
         }
-        if access.kind.is_asynchronous() {
+        if access.kind.is_asynchronous() && access.issuer.is_none() {
             self.copies.issue(access);
         }
     }
@@ -186,6 +187,14 @@ impl Events for Detector {
         if self.faults.len() < MAX_FAULTS && self.known_faults.insert(key) {
             self.faults.push(fault);
         }
+    }
+
+    fn lend(&mut self, agent: CopyAgent) {
+        self.order.lend(agent);
+    }
+
+    fn bulk_group(&mut self, group: BulkGroup) {
+        self.order.at_bulk_group(group);
     }
 
     fn mbarrier(&mut self, event: MbarrierEvent) {

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::emulate::{
-    Access, Arrival, BarrierExit, BarrierId, CopyCommand, Events, Fault, Fence, Iteration,
-    LaneMask, MbarrierEvent, OpenAccess, OrderQuery, Symbolics, WarpId,
+    Access, Arrival, BarrierExit, BarrierId, BulkGroup, CopyAgent, CopyCommand, Events, Fault,
+    Fence, Iteration, LaneMask, MbarrierEvent, OpenAccess, OrderQuery, Symbolics, WarpId,
 };
 use crate::flow::{Pc, PlaceId};
 use crate::order::Order;
@@ -41,7 +41,7 @@ impl Events for Recorder<'_> {
         if access.space == Space::Global {
             self.between.access(access, self.cta, symbolics, self.pairs);
         }
-        if access.kind.is_asynchronous() {
+        if access.kind.is_asynchronous() && access.issuer.is_none() {
             self.copies.issue(access);
         }
     }
@@ -62,6 +62,14 @@ impl Events for Recorder<'_> {
     fn open_access(&mut self, _: WarpId, _: LaneMask, _: OpenAccess) {}
 
     fn fault(&mut self, _: Fault) {}
+
+    fn lend(&mut self, agent: CopyAgent) {
+        self.order.lend(agent);
+    }
+
+    fn bulk_group(&mut self, group: BulkGroup) {
+        self.order.at_bulk_group(group);
+    }
 
     fn mbarrier(&mut self, event: MbarrierEvent) {
         self.order.at_mbarrier(event);

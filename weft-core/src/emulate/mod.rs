@@ -26,9 +26,9 @@ pub use facts::counters::{CounterIndex, Drawn};
 pub use facts::independent::CtaFacts;
 pub use facts::interference::Loaded;
 pub use machine::event::{
-    Access, AccessKind, AccessManner, Arrival, BarrierExit, CopyCommand, DivergedThreads,
-    Divergence, Doubt, DoubtKind, End, Events, Fault, FaultKind, Fence, Iteration, MbarrierEvent,
-    MbarrierStep, OpenAccess, OrderQuery, Stuck, StuckAt,
+    Access, AccessKind, AccessManner, Arrival, BarrierExit, BulkGroup, CopyAgent, CopyCommand,
+    DivergedThreads, Divergence, Doubt, DoubtKind, End, Events, Fault, FaultKind, Fence, Iteration,
+    MbarrierEvent, MbarrierStep, OpenAccess, OrderQuery, Stuck, StuckAt,
 };
 pub use machine::memory_order::{MemoryOrder, MemoryScope, Ordering};
 pub(crate) use machine::piece::kind as access_kind;

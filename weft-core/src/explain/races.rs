@@ -21,10 +21,14 @@ pub(crate) fn hands_over(program: &Program) -> bool {
     let is_ordered = |decoded: &Decoded| {
         decoded.row.family == Family::Access && decoded.modifiers.first_of(&ORDERED).is_some()
     };
-    let is_fence = |decoded: &Decoded| decoded.row.family == Family::Fence;
-    let is_strong = |instruction: &Decoded| {
-        instruction.row.effect == Effect::Atomic
-            || instruction.modifiers.first_of(&STRONG).is_some()
+    // These order accesses of different kinds, or make mbarrier objects visible to other ctas.
+    const OTHER: [Modifier; 2] = [Modifier::Proxy, Modifier::MbarrierInit];
+    let is_fence = |decoded: &Decoded| {
+        decoded.row.family == Family::Fence && decoded.modifiers.first_of(&OTHER).is_none()
+    };
+    let is_strong = |decoded: &Decoded| {
+        decoded.row.effect == Effect::Atomic
+            || decoded.row.family == Family::Access && decoded.modifiers.first_of(&STRONG).is_some()
     };
     has(is_ordered) || has(is_fence) && has(is_strong)
 }
@@ -165,11 +169,34 @@ fn help(names: &Names<'_>, code: Code, pair: &Pair, [first, second]: [&RacingAcc
             let settle = help.map_or_else(String::new, |help| format!("; {help}"));
             format!("whether both happen, and where, depends on {origin}{settle}")
         }
+        Code::AsyncRace if [first, second].iter().any(|side| is_bulk(names, side)) => {
+            bulk_remedy(names, [first, second]).into()
+        }
         Code::AsyncRace => copy_remedy(first, second).into(),
         Code::BenignRace | Code::UnorderedStrong => {
             "if this is intended, allow it in weft.toml with a reason".into()
         }
         _ => remedy(pair, [first, second]),
+    }
+}
+
+fn is_bulk(names: &Names<'_>, side: &RacingAccess) -> bool {
+    names.program.code[side.pc.index()].effect() == Effect::BulkCopy
+}
+
+/// Returns how to order a bulk copy and another access of its cta.
+fn bulk_remedy(names: &Names<'_>, sides: [&RacingAccess; 2]) -> &'static str {
+    let is_grouped = |side: &RacingAccess| {
+        is_bulk(names, side) && names.program.code[side.pc.index()].address.is_none()
+    };
+    if sides.into_iter().any(is_grouped) {
+        "if the copy comes first, let its thread wait for its bulk group (`cp.async.bulk.wait_group`, with `.read` if the other \
+         access overwrites what the copy reads), and a barrier order other threads after that; if it comes second, put a \
+         barrier in front of it"
+    } else {
+        "if the copy comes first, let every thread that accesses the memory wait for the phase of the mbarrier that counts the \
+         copy's bytes; if it comes second, let its thread wait until the others are done: for a phase that they arrive in, or \
+         at a barrier"
     }
 }
 

@@ -46,6 +46,8 @@ pub enum Assumption {
     Targets,
     /// `elect.sync` elects the lowest lane.
     Elected,
+    /// Proxy fences stand wherever bulk copies need them.
+    ProxyFences,
     /// Sums that depend on open values do not wrap around.
     UnwrappedIndices,
     /// Loops without memory accesses and barriers end.
@@ -154,6 +156,9 @@ impl Assumption {
                 "branches through a table whose index depends on open values lead to one of its targets"
             }
             Self::Elected => "`elect.sync` elects the lowest lane of its mask",
+            Self::ProxyFences => {
+                "`fence.proxy.async` stands wherever bulk copies need it: that is not checked"
+            }
             Self::UnwrappedIndices => "indices that depend on open values do not wrap around",
             Self::LoopsEnd => "loops without memory accesses and barriers end",
             Self::AllLoopsEnd => "all loops end",

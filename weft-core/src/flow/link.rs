@@ -212,6 +212,11 @@ impl<'m> Linker<'m> {
         if let Some(copy) = decoded.filter(|decoded| decoded.is_copy()) {
             return self.asynchronous_copy(frame, instruction, copy, condition, place);
         }
+        if let Some(copy) =
+            decoded.filter(|decoded| decoded.row.effect == Effect::BulkCopy && !decoded.is_strange)
+        {
+            return self.bulk_copy(frame, instruction, copy, condition, place);
+        }
         match decoded.map(|decoded| decoded.row.effect) {
             Some(Effect::Branch) => self.branch(frame, instruction, operands, condition, place),
             Some(Effect::Call) => {

@@ -17,6 +17,7 @@ pub(crate) mod addresses;
 mod blocks;
 mod buffer_addresses;
 mod buffers;
+mod bulk;
 mod call;
 mod call_site;
 mod constants;

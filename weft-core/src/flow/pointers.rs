@@ -68,6 +68,7 @@ fn uses(program: &Program) -> Vec<(Space, Pc, Reg)> {
             Effect::Load
                 | Effect::Store
                 | Effect::Atomic
+                | Effect::BulkCopy
                 | Effect::Mbarrier
                 | Effect::MbarrierWait
                 | Effect::Asynchronous
@@ -78,6 +79,12 @@ fn uses(program: &Program) -> Vec<(Space, Pc, Reg)> {
             && let Some(base) = address.base
         {
             uses.push((address.space, pc, base));
+        }
+        if instr.effect() == Effect::BulkCopy
+            && let Some(Operand::Register(source)) =
+                instr.sources.get(usize::from(instr.address.is_some()))
+        {
+            uses.push((Space::Global, pc, *source));
         }
         if is_to_global(instr)
             && let [Operand::Register(source)] = *instr.sources

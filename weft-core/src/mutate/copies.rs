@@ -7,7 +7,7 @@ use crate::ptx::isa::Opcode;
 /// Returns the kind of an instruction.
 pub(super) fn kind(asm: &Asm<'_>) -> SyncKind {
     match asm.decoded.row.opcode {
-        Opcode::CpAsyncCommit => SyncKind::CopyGroup,
+        Opcode::CpAsyncCommit | Opcode::CpAsyncBulkCommit => SyncKind::CopyGroup,
         _ => SyncKind::CopyWait,
     }
 }

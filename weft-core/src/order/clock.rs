@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::emulate::{LaneMask, PerWarp, WARP, WarpId, lanes};
+use crate::emulate::{LaneMask, WARP, WarpId, lanes};
 
 /// A time of a warp: the number of times before that some of its lanes synchronized, released what they know, or
 /// learned something.
@@ -16,6 +16,11 @@ impl Epoch {
         Self(count)
     }
 
+    /// The epoch this many epochs before; the first one if there were not as many.
+    pub(super) fn before(self, count: u64) -> Self {
+        Self(self.0.saturating_sub(u32::try_from(count).unwrap_or(u32::MAX)))
+    }
+
     pub(super) const fn next(self) -> Self {
         Self(self.0.saturating_add(1))
     }
@@ -26,7 +31,7 @@ impl Epoch {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Clock {
     /// For each warp, an epoch before which everything is known of each of its lanes.
-    warps: PerWarp<Epoch>,
+    warps: Vec<Epoch>,
     /// For some warps, such an epoch of each lane. Of this one and that of the warp the later one holds.
     lanes: BTreeMap<WarpId, Box<[Epoch; WARP]>>,
 }
@@ -34,18 +39,23 @@ pub(super) struct Clock {
 impl Clock {
     /// The clock of a point that nothing happens before, in a run of `warps` warps.
     pub(super) fn new(warps: usize) -> Self {
-        Self { warps: PerWarp::new(warps, |_| Epoch::default()), lanes: BTreeMap::new() }
+        Self { warps: vec![Epoch::default(); warps], lanes: BTreeMap::new() }
+    }
+
+    /// The epoch before which everything is known of each lane of a warp.
+    fn of(&self, warp: WarpId) -> Epoch {
+        self.warps.get(warp.index()).copied().unwrap_or_default()
     }
 
     /// Whether everything that these lanes of a warp did at `then` is known.
     pub(super) fn has(&self, warp: WarpId, then: Epoch, mask: LaneMask) -> bool {
-        self.warps[warp] > then
+        self.of(warp) > then
             || self.lanes.get(&warp).is_some_and(|own| lanes(mask).all(|lane| own[lane] > then))
     }
 
     /// Those of these lanes of a warp of which not everything that they did at `then` is known.
     pub(super) fn unknown(&self, warp: WarpId, then: Epoch, mask: LaneMask) -> LaneMask {
-        if self.warps[warp] > then {
+        if self.of(warp) > then {
             return 0;
         }
         let Some(own) = self.lanes.get(&warp) else { return mask };
@@ -55,7 +65,7 @@ impl Clock {
     /// Whether some lane of a warp is known to have come to an epoch.
     pub(super) fn has_reached(&self, warp: WarpId, epoch: Epoch) -> bool {
         let own = self.lanes.get(&warp);
-        self.warps[warp] >= epoch || own.is_some_and(|own| own.iter().any(|own| *own >= epoch))
+        self.of(warp) >= epoch || own.is_some_and(|own| own.iter().any(|own| *own >= epoch))
     }
 
     /// Whether what is known of the lanes of a warp does not differ from lane to lane.
@@ -65,6 +75,9 @@ impl Clock {
 
     /// Adds what another clock knows.
     pub(super) fn join(&mut self, other: &Self) {
+        if self.warps.len() < other.warps.len() {
+            self.warps.resize(other.warps.len(), Epoch::default());
+        }
         for (known, given) in self.warps.iter_mut().zip(&other.warps) {
             *known = (*known).max(*given);
         }
@@ -76,11 +89,20 @@ impl Clock {
         }
     }
 
+    /// Makes everything known that all lanes of a warp did before an epoch.
+    pub(super) fn reach(&mut self, warp: WarpId, epoch: Epoch) {
+        if self.warps.len() <= warp.index() {
+            self.warps.resize(warp.index() + 1, Epoch::default());
+        }
+        let known = &mut self.warps[warp.index()];
+        *known = (*known).max(epoch);
+    }
+
     /// Makes everything known that these lanes of a warp did before an epoch, which is later than all that was known of
     /// the warp. `full`: all lanes of the warp.
     pub(super) fn learn(&mut self, warp: WarpId, mask: LaneMask, full: LaneMask, epoch: Epoch) {
         if mask & full == full {
-            self.warps[warp] = epoch;
+            self.reach(warp, epoch);
             self.lanes.remove(&warp);
             return;
         }

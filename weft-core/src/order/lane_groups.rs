@@ -65,6 +65,14 @@ impl LaneGroups {
         }
     }
 
+    /// Makes these lanes know what all lanes of a warp did before an epoch.
+    pub(super) fn reach(&mut self, mask: LaneMask, warp: WarpId, epoch: Epoch) {
+        self.split(mask);
+        for group in self.groups.iter_mut().filter(|group| group.lanes & mask != 0) {
+            group.known.reach(warp, epoch);
+        }
+    }
+
     /// Divides each group into its lanes of `mask` and its other lanes.
     fn split(&mut self, mask: LaneMask) {
         for at in 0..self.groups.len() {

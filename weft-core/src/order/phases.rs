@@ -161,6 +161,11 @@ impl Phases {
         [Some(arrived), Some(released).filter(|_| releases)].into_iter().flatten()
     }
 
+    /// Makes those that see the current phase complete know what the agent of its copies did before an epoch.
+    pub(super) fn release_copies(&mut self, agent: WarpId, epoch: Epoch) {
+        self.current.released.learn(agent, LaneMask::MAX, LaneMask::MAX, epoch);
+    }
+
     /// Adds that threads make the current phase expect bytes without arriving, or count bytes as copied.
     pub(super) fn count_bytes(&mut self, point: PhasePoint, are_expected: bool) {
         let Phase { expects, copied, .. } = &mut self.current;

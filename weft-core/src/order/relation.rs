@@ -7,8 +7,8 @@ use super::lane_groups::LaneGroups;
 use super::phases::{PhaseDoubt, PhaseIssue, PhasePoint, Phases};
 use super::recycling::{Completion, Recycling};
 use crate::emulate::{
-    Arrival, BarrierId, Iteration, LaneMask, MbarrierEvent, MbarrierId, MbarrierStep, PerWarp,
-    WarpId,
+    Arrival, BarrierId, BulkGroup, CopyAgent, CopyCommand, Iteration, LaneMask, MbarrierEvent,
+    MbarrierId, MbarrierStep, PerWarp, WarpId,
 };
 
 /// The time of one warp, and what its lanes know.
@@ -47,7 +47,12 @@ impl OpenGeneration {
 /// The happens-before relation of ctas that run together, as far as they have run.
 #[derive(Clone, Debug)]
 pub struct Order {
+    /// The clocks of the warps, and behind them those of the agents of bulk copies.
     warps: PerWarp<WarpClock>,
+    /// Number of warps.
+    count: usize,
+    /// For each mbarrier object at which bulk copies count their bytes, its agent.
+    agents: BTreeMap<MbarrierId, WarpId>,
     generations: BTreeMap<BarrierId, OpenGeneration>,
     /// For each barrier, the arrivals that completed its last generation: one that waited or, if none waited, all.
     completed: BTreeMap<BarrierId, Vec<Completion>>,
@@ -68,6 +73,8 @@ impl Order {
         };
         Self {
             warps: live.iter().map(warp).collect(),
+            count,
+            agents: BTreeMap::new(),
             generations: BTreeMap::new(),
             completed: BTreeMap::new(),
             phases: BTreeMap::new(),
@@ -142,6 +149,13 @@ impl Order {
             self.phases.insert(object, Phases::new(count));
             return None;
         }
+        let agent = self.agents.get(&object).copied();
+        if step == MbarrierStep::Complete
+            && let Some(agent) = agent
+            && let Some(phases) = self.phases.get_mut(&object)
+        {
+            phases.release_copies(agent, self.warps[agent].tick());
+        }
         let WarpClock { now, lanes: groups, .. } = &mut self.warps[warp];
         let phases = self.phases.get_mut(&object)?;
         let point = PhasePoint { warp, lanes, then: *now, pc };
@@ -180,6 +194,45 @@ impl Order {
         Some(PhaseIssue { object, doubt, here: here.side(), before: before.side() })
     }
 
+    /// Lets an agent take over a bulk copy: it knows what the lane knows that issues the copy, and what the lane did.
+    pub fn lend(&mut self, loan: CopyAgent) {
+        let CopyAgent { agent, object, warp, lanes } = loan;
+        while self.warps.count() <= agent.index() {
+            let groups = LaneGroups::new(LaneMask::MAX, 0);
+            self.warps.push(WarpClock { now: Epoch::default(), live: 0, lanes: groups });
+        }
+        if let Some(object) = object {
+            self.agents.insert(object, agent);
+        }
+        let mut known = Clock::new(self.count);
+        let clock = &mut self.warps[warp];
+        let epoch = clock.tick();
+        clock.lanes.release(warp, lanes, epoch, &mut known);
+        self.warps[agent].lanes.take_over(&known);
+    }
+
+    /// Records that a lane makes a group of its bulk copies, or has waited for groups: each commit begins an epoch of their
+    /// agent.
+    pub fn at_bulk_group(&mut self, group: BulkGroup) {
+        let BulkGroup { agent, warp, lanes, step } = group;
+        match step {
+            CopyCommand::Commit => {
+                self.warps[agent].tick();
+            }
+            CopyCommand::Wait(keep) => {
+                let done = self.warps[agent].now.before(keep);
+                let clock = &mut self.warps[warp];
+                clock.tick();
+                clock.lanes.reach(lanes, agent, done);
+            }
+        }
+    }
+
+    /// Whether this is no warp but the agent of bulk copies, which are in no order.
+    pub fn is_agent(&self, warp: WarpId) -> bool {
+        warp.index() >= self.count
+    }
+
     /// Records that these lanes of a warp synchronized.
     pub fn converge(&mut self, warp: WarpId, synchronized: LaneMask) {
         let clock = &mut self.warps[warp];
@@ -201,7 +254,8 @@ impl Order {
         (before, then, mask): (WarpId, Epoch, LaneMask),
         (after, later): (WarpId, LaneMask),
     ) -> bool {
-        let itself = if before == after && later.is_power_of_two() { later } else { 0 };
+        let is_own = before == after && !self.is_agent(before);
+        let itself = if is_own && later.is_power_of_two() { later } else { 0 };
         let mut known = self.warps[after].lanes.known_by(later);
         known.all(|(_, known)| known.has(before, then, mask & !itself))
     }
@@ -219,7 +273,8 @@ impl Order {
         (before, then, mask): (WarpId, Epoch, LaneMask),
         (after, lane): (WarpId, usize),
     ) -> LaneMask {
-        let others = if before == after { mask & !(1 << lane) } else { mask };
+        let is_own = before == after && !self.is_agent(before);
+        let others = if is_own { mask & !(1 << lane) } else { mask };
         let mut known = self.warps[after].lanes.known_by(1 << lane);
         known.next().map_or(others, |(_, known)| known.unknown(before, then, others))
     }

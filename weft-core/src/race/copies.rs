@@ -67,6 +67,7 @@ impl CopyInFlight {
     pub fn access(&self) -> Access<'_> {
         Access {
             warp: self.warp,
+            issuer: None,
             lanes: self.lanes,
             pc: self.pc,
             space: self.space,

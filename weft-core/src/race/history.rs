@@ -30,6 +30,10 @@ pub struct Watched {
 struct AccessRecord {
     row: Row,
     when: Epoch,
+    /// The warp that accesses, or the agent of a bulk copy.
+    warp: WarpId,
+    /// Whether it is part of a bulk copy.
+    is_bulk: bool,
     /// The access by its first lane.
     side: RacingAccess,
     addresses: Value,
@@ -192,7 +196,7 @@ impl HistoryPage {
         if self.records.len() < PRUNE_AT || !self.records.len().is_power_of_two() {
             return;
         }
-        self.records.retain(|old| !order.is_before_all(old.side.warp, old.when, old.row.lanes));
+        self.records.retain(|old| !order.is_before_all(old.warp, old.when, old.row.lanes));
         self.latest.clear();
         for (at, record) in self.records.iter().enumerate() {
             latest_of(&mut self.latest, record).push(at);
@@ -230,6 +234,8 @@ impl AccessRecord {
         Self {
             row,
             when: order.now(access.warp),
+            warp: access.warp,
+            is_bulk: access.issuer.is_some(),
             side: RacingAccess::new(access, cta, lane),
             addresses: access.addresses.clone(),
             stored: if is_store { access.stored.to_vec() } else { Vec::new() },
@@ -238,17 +244,18 @@ impl AccessRecord {
 
     fn side(&self, lane: usize) -> RacingAccess {
         let address = self.addresses.bits_of(lane);
-        RacingAccess {
-            lane: u8::try_from(lane).expect("a warp has 32 lanes"),
-            address,
-            ..self.side
+        if self.is_bulk {
+            return RacingAccess { address, ..self.side };
         }
+        let lane = u8::try_from(lane).expect("a warp has 32 lanes");
+        RacingAccess { lane, address, ..self.side }
     }
 
     /// Whether both are accesses of one instruction and warp to the same addresses, at one time.
     fn is_alike(&self, other: &Self) -> bool {
         let (a, b) = (self.side, other.side);
-        (a.pc, a.warp, self.when, a.kind) == (b.pc, b.warp, other.when, b.kind)
+        !self.is_bulk
+            && (a.pc, a.warp, self.when, a.kind) == (b.pc, b.warp, other.when, b.kind)
             && self.addresses == other.addresses
     }
 
@@ -295,7 +302,7 @@ impl Meeting<'_> {
     fn race(&self, old: &AccessRecord, new: &AccessRecord, raced: &mut Raced, pairs: &mut Pairs) {
         let Self { space, order, .. } = *self;
         let Some(conflict) = conflict(old.side.kind, new.side.kind, true) else { return };
-        let (before, after) = (old.side.warp, new.side.warp);
+        let (before, after) = (old.warp, new.warp);
         if order.is_before((before, old.when, old.row.lanes), (after, new.row.lanes)) {
             return;
         }
@@ -323,7 +330,7 @@ impl Meeting<'_> {
     /// For each lane of the later access: the lanes of the earlier one that share a byte with it and are not ordered
     /// before it.
     fn unordered(&self, old: &AccessRecord, new: &AccessRecord) -> Threads {
-        let (before, after) = (old.side.warp, new.side.warp);
+        let (before, after) = (old.warp, new.warp);
         let both = old.row.bytes & new.row.bytes;
         let mut threads = Threads::default();
         for lane in lanes(new.row.lanes_at(both)) {

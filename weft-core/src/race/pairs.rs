@@ -32,11 +32,12 @@ pub struct RacingAccess {
 }
 
 impl RacingAccess {
-    /// The access of one lane.
+    /// The access of one lane; of a bulk copy, by the thread that issued it.
     pub(super) fn new(access: &Access<'_>, cta: u32, lane: usize) -> Self {
         let Access { pc, kind, bytes, condition: side, .. } = *access;
-        let (warp, address) = (access.warp, access.addresses.bits_of(lane));
-        let lane = u8::try_from(lane).expect("a warp has 32 lanes");
+        let address = access.addresses.bits_of(lane);
+        let own = || (access.warp, u8::try_from(lane).expect("a warp has 32 lanes"));
+        let (warp, lane) = access.issuer.unwrap_or_else(own);
         Self { pc, kind, cta, warp, lane, address, bytes, condition: side }
     }
 }

@@ -98,6 +98,7 @@ pub(super) fn access(
     let reads = !kind.writes;
     Access {
         warp,
+        issuer: None,
         lanes,
         pc: Pc(0),
         space: Space::Shared,

@@ -343,6 +343,7 @@ mod tests {
                         let kind = AccessKind { writes, ..AccessKind::default() };
                         let access = Access {
                             warp: WarpId::new(0),
+                            issuer: None,
                             lanes: mask,
                             pc: Pc(0),
                             space: Space::Shared,

@@ -188,7 +188,9 @@ impl ShadowPage {
         let (same, others) =
             if writes { (writes_before, reads_before) } else { (reads_before, writes_before) };
         // Every access since the old one was compared with it, so the new one adds nothing.
-        if same[alike.clone()].iter().any(|old| old.is_alike(&new) && old.row.has(&new.row)) {
+        let is_copy = order.is_agent(new.warp);
+        let is_known = |old: &Past| old.is_alike(&new) && old.row.has(&new.row);
+        if !is_copy && same[alike.clone()].iter().any(is_known) {
             return;
         }
         if writes
@@ -312,7 +314,8 @@ impl Past {
             return None;
         }
         let (conflict, covers) = (conflict(self.kind, new.kind, true), covers(new.kind, self.kind));
-        let is_by_its_lanes = covers && self.is_by_lanes_of(new, both);
+        let is_by_its_lanes =
+            covers && !order.is_agent(self.warp) && self.is_by_lanes_of(new, both);
         let unordered = match conflict {
             Some(_) => self.unordered(new, both, order),
             // An access that can only be dropped is not compared lane by lane.
@@ -350,7 +353,7 @@ impl Past {
         let (before, after) = (self.warp, later.warp);
         // Each byte belongs to one lane, the same in both accesses: program order.
         let are_own = || self.row.has_own_lanes(&later.row) || later.row.has_own_lanes(&self.row);
-        if before == after && are_own() {
+        if before == after && !order.is_agent(before) && are_own() {
             return 0;
         }
         if before != after && order.is_one(before, after) {

@@ -135,6 +135,7 @@ enum AssumptionMirror {
     Written,
     Targets,
     Elected,
+    ProxyFences,
     UnwrappedIndices,
     LoopsEnd,
     AllLoopsEnd,

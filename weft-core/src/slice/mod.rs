@@ -178,6 +178,7 @@ pub fn is_observable(program: &Program, pc: Pc) -> bool {
         | Effect::WarpBarrier
         | Effect::Exchange
         | Effect::CopyGroup
+        | Effect::BulkCopy
         | Effect::Mbarrier
         | Effect::MbarrierWait
         | Effect::Asynchronous => true,
@@ -314,7 +315,11 @@ impl<'p> Marker<'p> {
         instr.address_and_guard().for_each(|register| self.need(register));
         let is_barrier = matches!(
             instr.effect(),
-            Effect::Barrier | Effect::WarpBarrier | Effect::Mbarrier | Effect::MbarrierWait
+            Effect::Barrier
+                | Effect::WarpBarrier
+                | Effect::BulkCopy
+                | Effect::Mbarrier
+                | Effect::MbarrierWait
         );
         if keep == Keep::Value || is_barrier {
             instr.reads().for_each(|register| self.need(register));

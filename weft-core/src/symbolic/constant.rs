@@ -31,7 +31,10 @@ impl ConstantMemory {
             escaped: BTreeSet::new(),
         };
         for instr in &program.code {
-            if !matches!(instr.effect(), Effect::Store | Effect::Atomic | Effect::Asynchronous) {
+            if !matches!(
+                instr.effect(),
+                Effect::Store | Effect::Atomic | Effect::BulkCopy | Effect::Asynchronous
+            ) {
                 continue;
             }
             // Which of its addresses it writes to is not modelled.
@@ -104,8 +107,8 @@ fn stays_shared(instr: &Instr) -> bool {
         Opcode::CpAsyncCommit
         | Opcode::CpAsyncWait
         | Opcode::CpAsyncWaitAll
-        | Opcode::CpAsyncBulkCommit
-        | Opcode::CpAsyncBulkWait
+        | Opcode::BulkLoad
+        | Opcode::BulkLoadCta
         | Opcode::BarrierCluster
         | Opcode::MbarrierOther
         | Opcode::WmmaLoad

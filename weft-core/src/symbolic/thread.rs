@@ -375,7 +375,11 @@ impl Runner<'_> {
                 self.thread.barriers.push(SymbolicBarrier { pc, block, reach, last });
                 self.forget(block, pc, instr, None, state);
             }
-            Effect::CopyGroup | Effect::Mbarrier | Effect::MbarrierWait | Effect::Asynchronous => {
+            Effect::CopyGroup
+            | Effect::BulkCopy
+            | Effect::Mbarrier
+            | Effect::MbarrierWait
+            | Effect::Asynchronous => {
                 self.thread.unknown.insert(pc);
             }
             Effect::Compute | Effect::Opaque

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use weft_core::emulate::{
-    self, Access, Arrival, BarrierExit, BarrierId, CopyCommand, Cta, End, Events, Facts, Fault,
-    Fence, Inputs, Iteration, LaneMask, MbarrierEvent, OpenAccess, OrderQuery, Symbolics, WarpId,
+    self, Access, Arrival, BarrierExit, BarrierId, BulkGroup, CopyAgent, CopyCommand, Cta, End,
+    Events, Facts, Fault, Fence, Inputs, Iteration, LaneMask, MbarrierEvent, OpenAccess,
+    OrderQuery, Symbolics, WarpId,
 };
 use weft_core::flow::{self, Pc, PlaceId};
 use weft_core::launch::{Arg, Buffer, Dim3, Launch};
@@ -53,6 +54,10 @@ impl Events for Stores {
     fn copies(&mut self, _: WarpId, _: LaneMask, _: CopyCommand, _: &Symbolics) {
         unreachable!("nothing is copied");
     }
+
+    fn bulk_group(&mut self, _: BulkGroup) {}
+
+    fn lend(&mut self, _: CopyAgent) {}
 
     fn mbarrier(&mut self, _: MbarrierEvent) {}
 

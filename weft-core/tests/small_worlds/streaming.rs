@@ -182,6 +182,7 @@ impl Run<'_> {
         let (space, bytes) = (Space::Shared, 4);
         let access = Access {
             warp: WarpId::new(agent),
+            issuer: None,
             lanes: 1,
             pc,
             space,

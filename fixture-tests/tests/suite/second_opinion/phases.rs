@@ -15,6 +15,11 @@ impl Phases {
         self.current.push(point);
     }
 
+    /// Adds a copy whose bytes are counted in the current phase.
+    pub(crate) fn copy(&mut self, copy: Point) {
+        self.current.push(copy);
+    }
+
     /// Completes the current phase.
     pub(crate) fn complete(&mut self) {
         self.last = std::mem::take(&mut self.current);

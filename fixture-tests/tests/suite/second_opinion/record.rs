@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use weft_core::emulate::{
-    Access, AccessKind, Arrival, BarrierExit, BarrierId, CopyCommand, CtaRank, Events, Fault,
-    FaultKind, Fence, Iteration, LaneMask, MbarrierEvent, MbarrierId, MbarrierStep, OpenAccess,
-    OrderQuery, Symbolics, WARP, WarpId, lanes,
+    Access, AccessKind, Arrival, BarrierExit, BarrierId, BulkGroup, CopyAgent, CopyCommand,
+    CtaRank, Events, Fault, FaultKind, Fence, Iteration, LaneMask, MbarrierEvent, MbarrierId,
+    MbarrierStep, OpenAccess, OrderQuery, Symbolics, WARP, WarpId, lanes,
 };
 use weft_core::flow::{Pc, PlaceId, Program};
 use weft_core::ptx::Space;
@@ -39,6 +39,10 @@ pub(crate) struct Record<'p> {
     pub(crate) touches: Vec<Touch>,
     /// For each thread, its copies in flight.
     copies: Vec<Copies>,
+    /// For each agent, the bulk copies that their thread has not waited for.
+    bulk: BTreeMap<WarpId, Copies>,
+    /// The bulk copy that was issued last.
+    copy: Option<Point>,
     /// For each mbarrier object, its last phases.
     phases: BTreeMap<MbarrierId, Phases>,
     /// For each iteration of a loop, the point of each thread when it began the iteration.
@@ -61,10 +65,23 @@ impl<'p> Record<'p> {
             has_ended: vec![false; threads],
             touches: Vec::new(),
             copies: vec![Copies::default(); threads],
+            bulk: BTreeMap::new(),
+            copy: None,
             phases: BTreeMap::new(),
             rounds: BTreeMap::new(),
             due: Vec::new(),
             has_trapped: false,
+        }
+    }
+
+    /// Adds what a bulk copy accesses that a thread has issued.
+    fn bulk_access(&mut self, access: &Access<'_>, thread: usize) {
+        let point = self.copy.expect("an agent has taken the copy over");
+        let (pc, kind, bytes) = (access.pc, access.kind, access.bytes);
+        let is_global = access.space == Space::Global;
+        for lane in lanes(access.lanes) {
+            let address = access.addresses.bits_of(lane);
+            self.touches.push(Touch { pc, thread, point, kind, is_global, address, bytes });
         }
     }
 
@@ -127,6 +144,9 @@ impl Events for Record<'_> {
         if self.is_full() {
             return;
         }
+        if let Some((warp, lane)) = access.issuer {
+            return self.bulk_access(access, warp.index() * WARP + usize::from(lane));
+        }
         for thread in threads(access.warp, access.lanes) {
             let mut point = self.here[thread].expect("a thread that accesses runs");
             if access.kind.is_asynchronous() {
@@ -156,6 +176,27 @@ impl Events for Record<'_> {
 
     fn fault(&mut self, fault: Fault) {
         self.has_trapped |= matches!(fault.kind, FaultKind::Trapped(_));
+    }
+
+    fn lend(&mut self, agent: CopyAgent) {
+        for thread in threads(agent.warp, agent.lanes) {
+            let here = self.here[thread].expect("a thread that copies runs");
+            let (copy, next) = (self.relation.behind(&[here]), self.relation.behind(&[here]));
+            match agent.object {
+                Some(object) => self.phases.entry(object).or_default().copy(copy),
+                None => self.bulk.entry(agent.agent).or_default().add(copy),
+            }
+            self.here[thread] = Some(next);
+            self.copy = Some(copy);
+        }
+    }
+
+    fn bulk_group(&mut self, group: BulkGroup) {
+        for thread in threads(group.warp, group.lanes) {
+            let mut behind = self.bulk.entry(group.agent).or_default().command(group.step);
+            behind.push(self.here[thread].expect("a thread that waits for copies runs"));
+            self.here[thread] = Some(self.relation.behind(&behind));
+        }
     }
 
     fn mbarrier(&mut self, event: MbarrierEvent) {

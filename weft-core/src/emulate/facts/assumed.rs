@@ -16,17 +16,20 @@ pub struct Assumed {
     pub targets: bool,
     /// `elect.sync` elects the lowest lane of its mask.
     pub elected: bool,
+    /// Bulk copies see what is ordered before them.
+    pub proxies: bool,
 }
 
 impl Assumed {
     /// Joins what other runs of the check assumed.
     pub fn join(&mut self, other: Self) {
-        let Self { indices, waits_end, variables, written, targets, elected } = other;
+        let Self { indices, waits_end, variables, written, targets, elected, proxies } = other;
         self.indices |= indices;
         self.waits_end |= waits_end;
         self.variables |= variables;
         self.written |= written;
         self.targets |= targets;
         self.elected |= elected;
+        self.proxies |= proxies;
     }
 }

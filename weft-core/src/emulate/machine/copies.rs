@@ -32,6 +32,12 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
         self.count_commands(lanes);
         let opcode = instr.decoded().map(|decoded| decoded.row.opcode);
+        if matches!(
+            opcode,
+            Some(Opcode::CpAsyncBulkCommit | Opcode::CpAsyncBulkWait | Opcode::CpAsyncBulkWaitRead)
+        ) {
+            return self.bulk_group(warp, instr, lanes);
+        }
         let copying = &mut self.copying[warp];
         if matches!(opcode, Some(Opcode::CpAsyncCommit | Opcode::CpAsyncWaitAll)) {
             copying.commit(lanes);

@@ -335,6 +335,7 @@ fn access<'a>(
     let stored = if piece.decoded.row.effect == Effect::Atomic { &[] } else { stored };
     Access {
         warp,
+        issuer: None,
         lanes,
         pc,
         space,

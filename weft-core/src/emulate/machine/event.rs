@@ -71,8 +71,10 @@ impl AccessKind {
 /// One access: an instruction, executed by lanes of a warp at known or representative addresses.
 #[derive(Clone, Copy, Debug)]
 pub struct Access<'a> {
-    /// The warp, by its place in the cta.
+    /// The warp, by its place in the cta; for a bulk copy, its agent.
     pub warp: WarpId,
+    /// For a bulk copy, the warp and lane that issued it.
+    pub issuer: Option<(WarpId, u8)>,
     /// The lanes that access.
     pub lanes: LaneMask,
     /// The instruction.
@@ -236,6 +238,32 @@ pub enum MbarrierStep {
     },
 }
 
+/// An agent takes over a bulk copy from the lane that issues it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CopyAgent {
+    /// The agent: an id behind those of the warps.
+    pub agent: WarpId,
+    /// The mbarrier object at which the bytes are counted; `None` if the thread puts the copy into a bulk group.
+    pub object: Option<MbarrierId>,
+    /// The warp that issues the copy.
+    pub warp: WarpId,
+    /// The lane.
+    pub lanes: LaneMask,
+}
+
+/// A lane makes a group of its bulk copies, or waits for such groups (PTX ISA §9.7.9.25.6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BulkGroup {
+    /// The agent of the copies.
+    pub agent: WarpId,
+    /// The warp.
+    pub warp: WarpId,
+    /// The lane.
+    pub lanes: LaneMask,
+    /// What the lane does.
+    pub step: CopyCommand,
+}
+
 /// A warp arrives at a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
@@ -289,6 +317,10 @@ pub trait Events {
     );
     /// Lanes do something at an mbarrier object.
     fn mbarrier(&mut self, event: MbarrierEvent);
+    /// An agent takes over a bulk copy. What it reads and writes is emitted next, as accesses of the agent.
+    fn lend(&mut self, agent: CopyAgent);
+    /// A lane makes a group of its bulk copies, or has waited for groups.
+    fn bulk_group(&mut self, group: BulkGroup);
     /// Lanes execute a fence.
     fn fence(&mut self, fence: Fence);
     /// These lanes of a warp have synchronized with each other.

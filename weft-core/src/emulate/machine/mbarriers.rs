@@ -46,7 +46,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     }
 
     /// Groups lanes by the object that their address names, and emits their accesses to it.
-    fn objects(&mut self, point: SyncPoint<'_>) -> OrStop<Groups<MbarrierId>> {
+    pub(super) fn objects(&mut self, point: SyncPoint<'_>) -> OrStop<Groups<MbarrierId>> {
         let SyncPoint { warp, pc, instr, decoded, lanes: mask, .. } = point;
         if let Some(side) = &self.may_execute {
             return Err(side.undecided());
@@ -78,6 +78,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             warp,
             lanes: mask,
             pc,
+            issuer: None,
             space: Space::Shared,
             addresses: &addresses,
             bytes,
@@ -151,18 +152,40 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             if let Some(step) = step {
                 self.emit_step(own, step);
             }
-            let objects = &self.ctas[at.object.cta.index()].mbarriers;
-            if objects.might_overflow(at.object) {
-                return Err(doubt(DoubtKind::Unsupported, at.point.instr.place, None));
-            }
-            let need = objects.need(at.object);
-            if is_complete {
-                self.complete_phase(own)?;
-            } else if let Some(MbarrierNeed { arrivals: 0, bytes }) = need {
-                self.emit_step(own, MbarrierStep::Full { has_excess: bytes < 0 });
-            }
+            self.settle_phase(own, is_complete)?;
         }
         Ok(())
+    }
+
+    /// Completes the phase of an object, or finds out whether schedules agree on it if it has all its arrivals.
+    fn settle_phase(&mut self, at: AtObject<'_>, is_complete: bool) -> OrStop<()> {
+        let objects = &self.ctas[at.object.cta.index()].mbarriers;
+        if objects.might_overflow(at.object) {
+            return Err(doubt(DoubtKind::Unsupported, at.point.instr.place, None));
+        }
+        match objects.need(at.object) {
+            _ if is_complete => self.complete_phase(at)?,
+            Some(MbarrierNeed { arrivals: 0, bytes }) => {
+                self.emit_step(at, MbarrierStep::Full { has_excess: bytes < 0 });
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Counts the bytes that a bulk copy of a lane has copied.
+    pub(super) fn copied(
+        &mut self,
+        point: SyncPoint<'_>,
+        object: MbarrierId,
+        bytes: u64,
+    ) -> OrStop<()> {
+        let at = AtObject { point, object };
+        let objects = &mut self.ctas[object.cta.index()].mbarriers;
+        let bytes = i64::try_from(bytes).expect("32 bits");
+        let is_complete = objects.expect(object, -bytes).map_err(|misuse| misused(at, misuse))?;
+        self.emit_step(at, MbarrierStep::Copied);
+        self.settle_phase(at, is_complete)
     }
 
     /// Makes one lane arrive, after its expectation of bytes if it states one. Returns whether that completes the phase.
@@ -263,8 +286,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
 
     /// Fails if a loop whose trip count is open uses mbarrier objects: how many phases pass depends on it.
     pub(super) fn check_mbarriers(&self, warp: WarpId, header: BlockId) -> OrStop<()> {
-        let uses =
-            |instr: &Instr| matches!(instr.effect(), Effect::Mbarrier | Effect::MbarrierWait);
+        let uses = |instr: &Instr| {
+            matches!(instr.effect(), Effect::BulkCopy | Effect::Mbarrier | Effect::MbarrierWait)
+        };
         let is_used = inside(self.program, header).any(|(_, instr)| uses(instr));
         if is_used { Err(self.open_trips(warp, header)) } else { Ok(()) }
     }

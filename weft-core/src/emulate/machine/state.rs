@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::bulk::AgentDuty;
 use super::copying::Copying;
 use super::divergence_state::{FirstArrivals, LoopCounters};
 use super::draws::Draws;
@@ -102,6 +103,8 @@ pub(super) struct Machine<'a, E> {
     pub(super) loop_counters: PerWarp<LoopCounters>,
     /// For each block that ends with a wait for a phase of an mbarrier object, whether the wait is only ever tried again.
     pub(super) spins: BTreeMap<BlockId, bool>,
+    /// The agents of bulk copies, numbered.
+    pub(super) agents: BTreeMap<AgentDuty, usize>,
     /// For each barrier, the threads that came first to its current generation.
     pub(super) first_arrivals: BTreeMap<BarrierId, FirstArrivals>,
     /// Number of atomic instructions that the warps have executed. Symbolic values that stand for later results count

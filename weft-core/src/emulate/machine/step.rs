@@ -105,6 +105,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             Effect::Barrier
             | Effect::WarpBarrier
             | Effect::Exchange
+            | Effect::BulkCopy
             | Effect::Mbarrier
             | Effect::MbarrierWait => {
                 return self.wait(warp, block, pc, instr, enabled);

@@ -56,6 +56,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             Effect::Barrier => self.wait_for_warp(at),
             Effect::Mbarrier => self.mbarrier(at).map(|()| 0),
             Effect::MbarrierWait => self.wait_for_phase(at),
+            Effect::BulkCopy => self.bulk_copy(at).map(|()| 0),
             _ if instr.waits() => self.wait_for_mask(at),
             _ => self.exchange_at_once(at),
         }

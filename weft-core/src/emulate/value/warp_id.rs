@@ -35,6 +35,11 @@ impl<T> PerWarp<T> {
         Self((0..count).map(|place| of(WarpId::new(place))).collect())
     }
 
+    /// Adds an entry behind the others.
+    pub fn push(&mut self, entry: T) {
+        self.0.push(entry);
+    }
+
     /// Number of warps.
     pub fn count(&self) -> usize {
         self.0.len()

@@ -50,6 +50,8 @@ pub enum Effect {
     Exchange,
     /// Makes a group of the asynchronous copies of a thread, or waits for such groups.
     CopyGroup,
+    /// Copies from global to shared memory asynchronously, and counts the bytes at an mbarrier object.
+    BulkCopy,
     /// Initializes an mbarrier object, ends its use, or arrives at it.
     Mbarrier,
     /// Tests whether a phase of an mbarrier object is complete.

@@ -5,8 +5,8 @@
 //! stands for any number of further `s`.
 
 use super::Effect::{
-    self, Asynchronous, Atomic, Barrier, Branch, Call, Compute, CopyGroup, Exchange, Exit, Load,
-    Mbarrier, MbarrierWait, MemoryFence, Nothing, Opaque, Return, Store, WarpBarrier,
+    self, Asynchronous, Atomic, Barrier, Branch, BulkCopy, Call, Compute, CopyGroup, Exchange,
+    Exit, Load, Mbarrier, MbarrierWait, MemoryFence, Nothing, Opaque, Return, Store, WarpBarrier,
 };
 use super::Family::{
     self, Access, Arithmetic, Bits, Compare, Control, Convert, Fence, Matrix, Move,
@@ -118,11 +118,15 @@ table! {
     Mapa "mapa" "dss" Move Opaque "9.7.9.23";
     Getctarank "getctarank" "ds" Move Opaque "9.7.9.24";
     CpAsync "cp.async" "mms*" Access Asynchronous "9.7.9.25";
+    BulkLoad "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes" "mmsm*" Access BulkCopy "9.7.9.25.4.1";
+    BulkLoadCta "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes" "mmsm*" Access BulkCopy "9.7.9.25.4.1";
     CpAsyncCommit "cp.async.commit_group" "" Access CopyGroup "9.7.9.25.3.2";
     CpAsyncWait "cp.async.wait_group" "s" Access CopyGroup "9.7.9.25.3.3";
     CpAsyncWaitAll "cp.async.wait_all" "" Access CopyGroup "9.7.9.25.3.3";
-    CpAsyncBulkCommit "cp.async.bulk.commit_group" "" Access Asynchronous "9.7.9.25.6.1";
-    CpAsyncBulkWait "cp.async.bulk.wait_group" "s" Access Asynchronous "9.7.9.25.6.2";
+    BulkStore "cp.async.bulk.global.shared::cta.bulk_group" "mms*" Access BulkCopy "9.7.9.25.4.1";
+    CpAsyncBulkCommit "cp.async.bulk.commit_group" "" Access CopyGroup "9.7.9.25.6.1";
+    CpAsyncBulkWait "cp.async.bulk.wait_group" "s" Access CopyGroup "9.7.9.25.6.2";
+    CpAsyncBulkWaitRead "cp.async.bulk.wait_group.read" "s" Access CopyGroup "9.7.9.25.6.2";
     CpAsyncBulkPrefetch "cp.async.bulk.prefetch" "s*" Move Nothing "9.7.9.25.4.3";
     CpReduce "cp.reduce" "mms*" Access Asynchronous "9.7.9.25.4.2";
     Tensormap "tensormap" "s*" Access Asynchronous "9.7.9.26";

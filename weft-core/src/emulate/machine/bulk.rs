@@ -1,0 +1,188 @@
+//! Runs bulk copies between global and shared memory (PTX ISA §9.7.9.25.4.1). What a copy reads and writes, an agent does.
+//! It knows what the issuing thread knew, and what it does is known only to those that have seen the copy complete: at
+//! an mbarrier object, those that see the phase complete that waits for the copy's bytes; in a bulk group, the thread
+//! once it has waited for the group.
+
+use super::event::{
+    Access, AccessKind, AccessManner, BulkGroup, CopyAgent, CopyCommand, DoubtKind, Events, Fault,
+    FaultKind, OrderQuery,
+};
+use super::state::Machine;
+use super::stop::{OrStop, doubt};
+use super::wait::SyncPoint;
+use crate::emulate::sync::mbarrier::MbarrierId;
+use crate::emulate::value::lane::{LaneMask, WARP, lanes};
+use crate::emulate::value::register::Value;
+use crate::emulate::value::warp_id::WarpId;
+use crate::flow::{Instr, Operand};
+use crate::ptx::Space;
+use crate::ptx::isa::Opcode;
+
+/// Addresses and sizes of bulk copies are multiples of this many bytes, which each access of an agent has.
+const UNIT: u32 = 16;
+
+/// Cost of an access of an agent, counted as instructions.
+const ACCESS_COST: u64 = 2;
+
+/// What an agent does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum AgentDuty {
+    /// The copies whose bytes are counted at an object.
+    Object(MbarrierId),
+    /// The reads of the copies of a thread that it puts into bulk groups.
+    Reads(WarpId, LaneMask),
+    /// The writes of these copies.
+    Writes(WarpId, LaneMask),
+}
+
+/// What a copy reads or writes.
+#[derive(Clone, Copy)]
+struct CopySide {
+    duty: AgentDuty,
+    writes: bool,
+    space: Space,
+    first: u64,
+    bytes: u64,
+}
+
+impl<E: Events + OrderQuery> Machine<'_, E> {
+    /// Runs the copies of the lanes that issue one.
+    pub(super) fn bulk_copy(&mut self, point: SyncPoint<'_>) -> OrStop<()> {
+        if let Some(side) = &self.may_execute {
+            return Err(side.undecided());
+        }
+        // What memory holds after a copy is not followed.
+        let contents = &self.slice.contents;
+        if point.decoded.is_strange || contents.has(Space::Shared) || contents.has(Space::Global) {
+            return Err(doubt(DoubtKind::Unsupported, point.instr.place, None));
+        }
+        self.facts.assumed.proxies = true;
+        if point.decoded.row.opcode == Opcode::BulkStore {
+            return lanes(point.lanes).try_for_each(|lane| {
+                let own = SyncPoint { lanes: 1 << lane, ..point };
+                let (reads, writes) =
+                    (AgentDuty::Reads(own.warp, own.lanes), AgentDuty::Writes(own.warp, own.lanes));
+                let spaces = [(reads, Space::Shared), (writes, Space::Global)];
+                self.issue(own, spaces).map(|_| ())
+            });
+        }
+        for (object, mask) in self.objects(point)? {
+            let duty = AgentDuty::Object(object);
+            for lane in lanes(mask) {
+                let own = SyncPoint { lanes: 1 << lane, ..point };
+                let bytes = self.issue(own, [(duty, Space::Global), (duty, Space::Shared)])?;
+                self.copied(own, object, bytes)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Emits what the copy of a lane reads and writes, each by its agent. Returns the number of bytes.
+    fn issue(&mut self, point: SyncPoint<'_>, sides: [(AgentDuty, Space); 2]) -> OrStop<u64> {
+        self.count_commands(point.lanes);
+        let mut operands = [0; 3];
+        for (at, operand) in operands.iter_mut().enumerate() {
+            *operand = self.known(point, at)?[0].0;
+        }
+        let [to, from, bytes] = operands;
+        let bytes = bytes & u64::from(u32::MAX);
+        let of = |(duty, space), first, writes| CopySide { duty, writes, space, first, bytes };
+        for side in [of(sides[0], from, false), of(sides[1], to, true)] {
+            self.copy_side(point, side)?;
+        }
+        Ok(bytes)
+    }
+
+    /// Emits what a copy reads, or what it writes.
+    fn copy_side(&mut self, point: SyncPoint<'_>, side: CopySide) -> OrStop<()> {
+        let SyncPoint { warp, pc, instr, lanes: mask, .. } = point;
+        let CopySide { duty, writes, space, first, bytes } = side;
+        let kind = AccessKind {
+            writes,
+            manner: AccessManner::Asynchronous,
+            element: 16,
+            ..AccessKind::default()
+        };
+        self.check_side(point, side, kind);
+        let next = self.agents.len();
+        let agent = WarpId::new(self.warps.count() + *self.agents.entry(duty).or_insert(next));
+        let object = if let AgentDuty::Object(object) = duty { Some(object) } else { None };
+        self.events.lend(CopyAgent { agent, object, warp, lanes: mask });
+        let lane = u8::try_from(mask.trailing_zeros()).expect("a warp has 32 lanes");
+        let end = first.saturating_add(bytes);
+        let variable =
+            if space == Space::Shared { self.program.shared_variable(first, end) } else { None };
+        let unit = u64::from(UNIT);
+        let mut start = first;
+        while start < end {
+            self.spend(ACCESS_COST, instr.place)?;
+            let units = ((end - start) / unit).clamp(1, WARP as u64);
+            let addresses = Value::affine(start, unit);
+            self.events.access(
+                &Access {
+                    warp: agent,
+                    issuer: Some((warp, lane)),
+                    lanes: LaneMask::MAX >> (WARP as u64 - units),
+                    pc,
+                    space,
+                    addresses: &addresses,
+                    bytes: UNIT,
+                    kind,
+                    reads: !writes,
+                    stored: &[],
+                    condition: None,
+                    variable,
+                    is_representative: false,
+                    class: None,
+                    decides: false,
+                },
+                &self.facts.symbolics,
+            );
+            start += units * unit;
+        }
+        Ok(())
+    }
+
+    /// Emits a fault if what a copy reads or writes is not in one piece of memory, or not aligned.
+    fn check_side(&mut self, point: SyncPoint<'_>, side: CopySide, kind: AccessKind) {
+        let CopySide { space, first, bytes, .. } = side;
+        let fault = match () {
+            () if (first | bytes) % u64::from(UNIT) != 0 => FaultKind::Misaligned,
+            () if self.piece(space, first, bytes).is_none() => FaultKind::OutOfBounds,
+            () => return,
+        };
+        self.events.fault(Fault {
+            kind: fault,
+            pc: point.pc,
+            warp: point.warp,
+            lane: point.lanes.trailing_zeros() as usize,
+            space,
+            address: Some(first),
+            bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
+            access: kind,
+            condition: None,
+        });
+    }
+
+    /// Makes groups of the bulk copies of lanes, or waits for groups: until the copies have read, or until they are
+    /// complete.
+    pub(super) fn bulk_group(&mut self, warp: WarpId, instr: &Instr, mask: LaneMask) -> OrStop<()> {
+        let opcode = instr.decoded().map(|decoded| decoded.row.opcode);
+        let step = match (opcode, instr.sources.first()) {
+            (Some(Opcode::CpAsyncBulkCommit), _) => CopyCommand::Commit,
+            (_, Some(Operand::Constant(keep))) => CopyCommand::Wait(*keep),
+            _ => return Err(doubt(DoubtKind::Unsupported, instr.place, None)),
+        };
+        for lane in lanes(mask) {
+            let own = 1 << lane;
+            let writes = Some(AgentDuty::Writes(warp, own))
+                .filter(|_| opcode != Some(Opcode::CpAsyncBulkWaitRead));
+            for duty in [Some(AgentDuty::Reads(warp, own)), writes].into_iter().flatten() {
+                let Some(number) = self.agents.get(&duty) else { continue };
+                let agent = WarpId::new(self.warps.count() + number);
+                self.events.bulk_group(BulkGroup { agent, warp, lanes: own, step });
+            }
+        }
+        Ok(())
+    }
+}
