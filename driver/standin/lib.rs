@@ -10,7 +10,7 @@
 //! | room | modules |
 //! |---|---|
 //! | facts | `status`, `foreign`, `hash`, `json`, `ranges` |
-//! | what programs hand in | `scanner`, `signature`, `lz4`, `zstd/`, `fatbin`, `tensor` |
+//! | what programs hand in | `scanner`, `signature`, `lz4`, `zstd/`, `fatbin`, `tensor`, `linking/` |
 //! | the state of the device | `device`, `doubt`, `pages`, `allocation`, `memory`, `results`, `regions`, `arrays`, `contexts`, `streams`, `pools`, `handles` |
 //! | the record | `record`, `contents` |
 //! | modules, limits of launches, graphs | `modules`, `registry`, `limits`, `work`, `graph`, `graphs` |
@@ -50,6 +50,7 @@ mod interface;
 mod json;
 mod launches;
 mod limits;
+mod linking;
 mod lz4;
 mod math;
 mod memory;

@@ -1,0 +1,48 @@
+/* Links of several texts. */
+
+static const char CALLER[] =
+    ".version 8.0\n.target sm_80\n.address_size 64\n"
+    ".extern .func (.param .b32 r) twice(.param .b32 x);\n"
+    ".extern .global .align 4 .b8 table[8];\n"
+    ".visible .entry caller(.param .u64 to, .param .u32 n)\n{ ret; }\n";
+static const char CALLEE[] =
+    ".version 8.3\n.target sm_80\n.address_size 64\n"
+    ".visible .global .align 4 .b8 table[8] = {1, 0, 0, 0, 2};\n"
+    ".visible .func (.param .b32 r) twice(.param .b32 x)\n{ ret; }\n"
+    ".visible .entry callee(.param .u32 n)\n{ ret; }\n";
+
+static void links(void) {
+    Handle link, linked, found;
+    void *image, *again;
+    size_t size;
+    uint32_t words[2];
+    int n = 7;
+    const char *file = "callee.ptx";
+    start();
+    Pointer p = allocate(64), table;
+    FILE *to = fopen(file, "w");
+    HOLDS(to != 0 && fputs(CALLEE, to) > 0 && fclose(to) == 0);
+    OK(cuLinkCreate_v2(0, 0, 0, &link));
+    GIVES(INVALID_VALUE, cuLinkComplete(link, &image, &size));
+    OK(cuLinkAddData_v2(link, 1, (void *)CALLER, sizeof CALLER, "a", 0, 0, 0));
+    OK(cuLinkAddFile_v2(link, 1, file, 0, 0, 0));
+    /* What is refused leaves the link as it was. */
+    GIVES(300, cuLinkAddFile_v2(link, 1, file, 0, 0, 0));
+    GIVES(INVALID_PTX, cuLinkAddData_v2(link, 1, (void *)"none", 5, "b", 0, 0, 0));
+    GIVES(801, cuLinkAddData_v2(link, 0, (void *)"\177ELF", 4, "c", 0, 0, 0));
+    OK(cuLinkComplete(link, &image, &size));
+    HOLDS(strlen(image) + 1 == size);
+    OK(cuLinkComplete(link, &again, 0));
+    HOLDS(strcmp(image, again) == 0);
+    OK(cuModuleLoadData(&linked, image));
+    OK(cuLinkDestroy(link));
+    GIVES(INVALID_HANDLE, cuLinkComplete(link, &image, &size));
+    OK(cuModuleGetFunction(&found, linked, "caller"));
+    OK(cuLaunchKernel(found, 1, 1, 1, 32, 1, 1, 0, 0, (void *[]){&p, &n}, 0));
+    OK(cuModuleGetFunction(&found, linked, "callee"));
+    OK(cuLaunchKernel(found, 2, 1, 1, 32, 1, 1, 0, 0, (void *[]){&n}, 0));
+    OK(cuModuleGetGlobal_v2(&table, &size, linked, "table"));
+    OK(cuMemcpyDtoH_v2(words, table, 8));
+    HOLDS(size == 8 && words[0] == 1 && words[1] == 2);
+    HOLDS(remove(file) == 0);
+}
