@@ -9,8 +9,8 @@
 //! point, and renamed.
 //!
 //! Every object has `"record"`, its kind. A line that a process has written is not written again: launches are kept once by
-//! content. Fields that readers do not know are to be skipped. Version 1 has no `maps`, `behind`, and `after_read` of launches,
-//! versions 1 and 2 no `launched`, `host`, `after_sharing`, and `sources`.
+//! content. Fields that readers do not know are to be skipped. The first line of a file states the version;
+//! readers refuse others.
 //! `sources/HASH.txt`, by the hash of a module, is written by `cargo weft record` when the program has ended: a line for each source file below the
 //! folder of the workspace that the PTX names (`.file`), with the hash of its bytes and its path from that folder, `HASH kernels/k.cu`.
 //!

@@ -393,7 +393,7 @@ fn the_device_and_the_bound_of_contents_are_those_of_the_options() {
 fn a_damaged_record_is_an_error_with_its_place() {
     let folder = package("damaged-record").with(
         "target/weft/launches/launches/1-1.jsonl",
-        "{\"record\":\"process\",\"version\":1}\nlaunch\n",
+        "{\"record\":\"process\",\"version\":3}\nlaunch\n",
     );
     folder.weft("").exits(101).complains("launches/1-1.jsonl:2: this is no record of launches");
     folder.weft("--launches configured").exits(102);

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use super::earlier::{self, EarlierLists, ProcessKernels};
 use super::launch::GivenBytes;
-use super::line::{self, RecordLaunchLine, RecordLine, RefusedCall, STATES_LAUNCHED, VERSION};
+use super::line::{self, RecordLaunchLine, RecordLine, RefusedCall, VERSION};
 use super::lost::{self, LostLaunch};
 use super::recorded::RecordedLaunch;
 use super::writers::Writers;
@@ -71,7 +71,7 @@ pub enum RecordError {
         said: String,
     },
     /// Another version of the format.
-    #[error("{}: the record has version {version}, this program reads versions up to {VERSION}; record anew by `cargo weft record`", .path.display())]
+    #[error("{}: the record has version {version}, this program reads version {VERSION}; record anew by `cargo weft record`", .path.display())]
     Version {
         /// The file.
         path: PathBuf,
@@ -132,8 +132,7 @@ impl Record {
     fn add(&mut self, path: &Path) -> Result<(), RecordError> {
         let text = text(path)?;
         let place = |at: usize| format!("{}:{}", path.display(), at + 1);
-        let (mut version, mut kernels) = (VERSION, ProcessKernels::default());
-        let mut launches = Vec::new();
+        let mut kernels = ProcessKernels::default();
         for (at, line) in text.split_inclusive('\n').enumerate() {
             // A process that ends while it writes, on a full disk for example, leaves a part of a line.
             let Some(line) = line.strip_suffix('\n') else { break };
@@ -149,12 +148,13 @@ impl Record {
                 }
             };
             match parsed {
-                RecordLine::Process { version } if !(1..=VERSION).contains(&version) => {
+                RecordLine::Process { version } if version != VERSION => {
                     return Err(RecordError::Version { path: path.to_owned(), version });
                 }
-                RecordLine::Process { version: own } => {
-                    version = own;
-                    self.processes += 1;
+                RecordLine::Process { .. } => self.processes += 1,
+                // Nothing else says how the lines are meant.
+                _ if at == 0 => {
+                    return Err(malformed("the first line states no version".to_owned()));
                 }
                 RecordLine::Module { hash: Some(name), .. } if !is_name(&name) => {
                     return Err(malformed("modules are named by 32 hexadecimal digits".to_owned()));
@@ -162,31 +162,19 @@ impl Record {
                 RecordLine::Module { hash: Some(name), .. } => drop(self.modules.insert(name)),
                 RecordLine::Module { reason, .. } => self.unkept.extend(reason),
                 RecordLine::Launch(line) => {
-                    launches.extend(self.launch(line, &place(at), &mut kernels));
+                    self.launch(line, &place(at), &mut kernels);
                 }
                 RecordLine::Invalid(call) => drop(self.refused.insert(call)),
                 RecordLine::Missing { function } => drop(self.missing.insert(function)),
                 RecordLine::Other => {}
             }
         }
-        for (is_doubted, mut launch) in launches {
-            if version < STATES_LAUNCHED {
-                launch.follow(kernels.all());
-            }
-            let all = if is_doubted { &mut self.doubted } else { &mut self.launches };
-            all.push(launch);
-        }
         Ok(())
     }
 
-    /// Returns the launch of a line, which stands at `place`, and whether it is doubted. One that cannot be read is noted: the others are
+    /// Adds the launch of a line, which stands at `place`. One that cannot be read is noted: the others are
     /// still good. `kernels`: those that were launched before, to which its own comes.
-    fn launch(
-        &mut self,
-        line: RecordLaunchLine,
-        place: &str,
-        kernels: &mut ProcessKernels,
-    ) -> Option<(bool, RecordedLaunch)> {
+    fn launch(&mut self, line: RecordLaunchLine, place: &str, kernels: &mut ProcessKernels) {
         let (kernel, is_doubted) = (line.kernel.clone(), line.after_read || line.after_sharing);
         if let (None, Some(reason)) = (&line.module, &line.reason) {
             self.opaque.insert(kernel.clone(), reason.clone());
@@ -204,11 +192,9 @@ impl Record {
             .map_err(|error| lost::message(&error))
             .and_then(|own| own.map_err(str::to_owned))
         {
-            Ok(launch) => Some((is_doubted, launch)),
-            Err(said) => {
-                self.unread.insert(LostLaunch::unread(Some(kernel), place, &said));
-                None
-            }
+            Ok(launch) if is_doubted => self.doubted.push(launch),
+            Ok(launch) => self.launches.push(launch),
+            Err(said) => drop(self.unread.insert(LostLaunch::unread(Some(kernel), place, &said))),
         }
     }
 

@@ -4,11 +4,8 @@ use std::fmt::{self, Display, Formatter};
 
 use serde::Deserialize;
 
-/// The version of the format that is written. Version 1 has no maps, no places of allocations, and no launches after a read; versions 1
-/// and 2 do not say which kernels were launched since an allocation was overwritten, nor which launches came after sharing.
+/// The version of the format that is written, the only one that is read.
 pub(super) const VERSION: u32 = 3;
-/// The first version that says which kernels were launched since then.
-pub(super) const STATES_LAUNCHED: u32 = 3;
 
 /// One line.
 #[derive(Debug, Deserialize)]
