@@ -19,6 +19,7 @@ use weft_core::report::escape;
 use weft_harness::case::{self, Checker, Job, Package, PlanError};
 use weft_harness::config::Config;
 use weft_harness::discover;
+use weft_harness::record::Record;
 use weft_harness::render::openable;
 
 use crate::account;
@@ -61,6 +62,12 @@ pub(crate) enum InitError {
     Read(PathBuf, #[source] std::io::Error),
     #[error("cannot write {}", .0.display())]
     Write(PathBuf, #[source] std::io::Error),
+    #[error(
+        "no launches are recorded, neither in {} nor in the `{}` of a package: run `cargo weft record -- COMMAND`, such as \
+         `cargo weft record -- cargo test --no-fail-fast`, or leave out --from-record",
+        .0.display(), Record::SAVED
+    )]
+    NoRecord(PathBuf),
 }
 
 /// A file of a package and what becomes of it.
@@ -114,7 +121,12 @@ fn next(arguments: &Init, is_captured: bool) -> String {
         ("", "and nvcc only if the build script needs it")
     };
     let next = if arguments.dry_run {
-        format!("To write this, run\n  cargo weft init{flag}")
+        let options =
+            [(arguments.from_record, " --from-record"), (arguments.config_only, " --config-only")];
+        let options = options.into_iter().filter_map(|(is_set, option)| is_set.then_some(option));
+        format!("To write this, run\n  cargo weft init{flag}{}", options.collect::<String>())
+    } else if arguments.from_record {
+        format!("Next: read weft.toml, which states what was recorded, and run\n  cargo weft{flag}")
     } else {
         format!(
             "Next: read weft.toml, state there what the host launches, and run\n  cargo weft{flag}"
@@ -165,6 +177,9 @@ fn init(
     printer.line(&summary(&package.name, &jobs))?;
     let launches = records.map(|records| records.launches(&own, saved_records));
     let launches = launches.transpose().map_err(plan_error)?.unwrap_or_default();
+    if records.is_some() && launches.is_empty() {
+        printer.line("  note   no recorded launch is one of these kernels")?;
+    }
     let text = tables::text(&jobs, &launches, &patterns, is_saved);
     let path = dir.join("weft.toml");
     // What is written must be accepted.

@@ -437,9 +437,22 @@ fn a_record_becomes_a_configuration_with_the_same_verdicts() {
     let text = fs::read_to_string(&toml).expect("it is written");
     assert!(text.contains("u32 = [3, 1, 2, 0]") && text.contains("offset = 128"), "{text}");
     assert_eq!(text.matches("\n[[kernel.launch]]\n").count(), 6, "{text}");
+    // The command to write it is the same without `-n`.
+    let run = folder.weft("init -n --from-record --config-only").exits(0);
+    run.says("To write this, run\n  cargo weft init --from-record --config-only\n");
     // Without the option, the record changes nothing.
     fs::remove_file(&toml).expect("it is there");
     folder.weft("init --config-only").exits(0);
     let text = fs::read_to_string(&toml).expect("it is written");
     assert!(!text.contains("[[kernel.launch]]"), "{text}");
+}
+
+#[test]
+fn without_a_record_there_is_none_to_write() {
+    let folder = package("init-without-record");
+    let toml = folder.path().join("weft.toml");
+    fs::remove_file(&toml).expect("it is there");
+    let run = folder.weft("init --from-record").exits(101);
+    run.complains("no launches are recorded").complains("run `cargo weft record -- COMMAND`");
+    assert!(!toml.exists());
 }
