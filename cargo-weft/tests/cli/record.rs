@@ -189,7 +189,10 @@ fn a_record_is_replaced_or_added_to() {
 #[test]
 fn a_record_is_saved_with_the_package() {
     let folder = package("saved-record");
-    record(&folder, "--save tests/launches", RACE).exits(0).says("in tests/launches");
+    let run = record(&folder, "--save tests/launches", RACE).exits(0).says("in tests/launches");
+    assert!(!run.err.contains("does not read"), "{run:#?}");
+    let run = record(&folder, "--save kept", RACE).exits(0);
+    run.complains("`cargo weft` does not read kept; `cargo weft check --record kept` does, and the `tests/launches` of a package");
     assert!(!folder.path().join("target/weft/launches").exists());
     fs::remove_dir_all(folder.path().join("target")).expect("it can be removed");
     folder.weft("test copy").exits(100).says("copy@recorded-");
@@ -228,7 +231,10 @@ fn a_command_without_launches_is_an_error_and_changes_no_record() {
     record(&folder, "", RACE).exits(0);
     record(&folder, "", "")
         .exits(101)
-        .complains("no launches were seen: the program used CUDA, but launched no kernel");
+        .complains("no launches were seen: the program used CUDA, but launched no kernel")
+        .complains("target/weft/launches stays as it is\n");
+    let run = record(&folder, "--save elsewhere", "").exits(101);
+    assert!(!run.err.contains("stays as it is"), "{run:#?}");
     let run = folder.weft("record -- true").exits(101);
     run.complains("no launches were seen: the program made no call to the CUDA driver or runtime");
     folder.weft("test copy").exits(100);
@@ -237,13 +243,19 @@ fn a_command_without_launches_is_an_error_and_changes_no_record() {
 #[test]
 fn a_static_runtime_is_named() {
     let folder = package("static-runtime");
-    let words = "no launches were seen: this program links NVIDIA's static runtime";
-    let run = record(&folder, "", "runtime fail").exits(101);
+    let words = "no launches were seen: this program, or a library that it loads, links NVIDIA's static runtime";
+    let run = record(&folder, "", "refused").exits(101);
     let run = run.complains(words).complains("-cudart shared");
     assert!(!run.err.contains("cuGetExportTable"), "{run:#?}");
     // A part of the program that is recorded all the same.
-    let run = record(&folder, "", &format!("runtime {APART}")).exits(0);
-    run.complains("note: a library that the program uses has NVIDIA's static runtime in it");
+    let note = "note: a library that the program uses has NVIDIA's static runtime in it";
+    record(&folder, "", &format!("runtime {APART}")).exits(0).complains(note);
+    // A program that loads modules itself does not depend on it, whatever it launches of them.
+    let run = record(&folder, "", "runtime").exits(101).complains(note);
+    run.complains("the program used CUDA, but launched no kernel of the module that it loaded\n");
+    let run = record(&folder, "", "runtime fail").exits(101);
+    let run = run.complains("host` ended with exit status: 3");
+    assert!(!run.err.contains(words), "{run:#?}");
 }
 
 #[test]

@@ -26,8 +26,17 @@ unsafe extern "C" {
     fn cuMemcpyDtoH_v2(to: *mut c_void, from: u64, size: usize) -> i32;
     #[rustfmt::skip]
     fn cuLaunchKernel(
-        function: Handle, gx: u32, gy: u32, gz: u32, bx: u32, by: u32, bz: u32, shared: u32, stream: Handle,
-        arguments: *mut Handle, extra: *mut Handle,
+        function: Handle,
+        gx: u32,
+        gy: u32,
+        gz: u32,
+        bx: u32,
+        by: u32,
+        bz: u32,
+        shared: u32,
+        stream: Handle,
+        arguments: *mut Handle,
+        extra: *mut Handle,
     ) -> i32;
 }
 
@@ -51,7 +60,19 @@ fn kernel(module: Handle, name: &str) -> Handle {
 fn launch(function: Handle, grid: u32, block: u32, arguments: &mut [u64]) -> i32 {
     let mut all: Vec<Handle> = arguments.iter_mut().map(|own| (own as *mut u64).cast()).collect();
     unsafe {
-        cuLaunchKernel(function, grid, 1, 1, block, 1, 1, 0, null_mut(), all.as_mut_ptr(), null_mut())
+        cuLaunchKernel(
+            function,
+            grid,
+            1,
+            1,
+            block,
+            1,
+            1,
+            0,
+            null_mut(),
+            all.as_mut_ptr(),
+            null_mut(),
+        )
     }
 }
 
@@ -62,6 +83,11 @@ fn main() {
         ok(cuInit(0));
         ok(cuDevicePrimaryCtxRetain(&mut context, 0));
         ok(cuCtxSetCurrent(context));
+        // As NVIDIA's static runtime library does before anything else.
+        if env::args().nth(1).as_deref() == Some("refused") {
+            assert_ne!(cuGetExportTable(&mut null_mut(), &[0; 16]), 0);
+            exit(3);
+        }
         ok(cuModuleLoadData(&mut module, ptx.as_ptr().cast()));
     }
     let (memory, indices, out) = (allocate(1024), allocate(16), allocate(16));

@@ -245,6 +245,11 @@ impl Record {
         self.folder.join("modules").join(name).with_extension("ptx")
     }
 
+    /// Returns the number of modules that were loaded, those that are not kept among them.
+    pub fn module_count(&self) -> usize {
+        self.modules.len() + self.unkept.len()
+    }
+
     /// Whether a file is in the folder of the modules.
     pub fn is_module(&self, path: &Path) -> bool {
         path.parent() == Some(&self.folder.join("modules"))
