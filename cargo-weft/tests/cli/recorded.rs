@@ -53,6 +53,41 @@ fn ptx_of_a_record_is_compared_with_its_sources() {
 }
 
 #[test]
+fn kernels_that_a_record_alone_has_fail_only_if_they_are_launched() {
+    let folder = compiled_elsewhere("unlaunched-elsewhere");
+    record(&folder, "", APART).exits(0);
+    // `scatter` would be open.
+    let run = folder.weft("").exits(0).says("weft: 1 clean, 0 defect, 0 open, 2 skipped");
+    run.complains("note: never launched while launches were recorded: `idle`, `scatter`\n")
+        .says("::scatter  (never launched while launches were recorded)");
+    let list = folder.weft("list scatter").exits(0);
+    list.says("::scatter  (never launched while launches were recorded)\n");
+    // Who states a launch asks for a check.
+    let table = "[[kernel]]\nname = \"scatter\"\nblock = 32\ngrid = 1\n";
+    let folder = folder.with("weft.toml", table);
+    folder.weft("").exits(102).says("weft: 1 clean, 0 defect, 1 open, 1 skipped");
+}
+
+#[test]
+fn a_launch_under_the_label_of_a_recorded_one_is_said_to_replace_it() {
+    let folder = package("replaced-launch");
+    record(&folder, "", APART).exits(0);
+    fs::remove_file(folder.path().join("weft.toml")).expect("it is there");
+    folder.weft("init --from-record --config-only").exits(0);
+    let words =
+        "note: the configuration states other launches than the record under the same labels";
+    let run = folder.weft("test copy").exits(0);
+    assert!(!run.err.contains(words), "{run:#?}");
+    let path = folder.path().join("weft.toml");
+    let text = fs::read_to_string(&path).expect("it is written");
+    let folder = folder.with("weft.toml", text.replacen("block = 32\n", "block = 64\n", 1));
+    for options in ["", "-q"] {
+        let run = folder.weft(&format!("test copy {options}"));
+        run.complains(words).complains(": `copy@recorded-");
+    }
+}
+
+#[test]
 fn launches_of_machine_code_are_named_and_count() {
     let folder =
         package("machine-code").with("weft.toml", "").with("kernels.ptx", "\u{7f}ELF code");
@@ -147,7 +182,7 @@ fn a_program_outside_of_packages_is_recorded_and_checked() {
     run.says("in ").says("target/weft/launches");
     let check = |words: &str| here(any.command(&words.split(' ').collect::<Vec<_>>()));
     let run = check("check --record target/weft/launches").exits(100);
-    run.says("recorded/").says("weft: 2 clean, 1 defect, 1 open").complains("PTX of the record");
+    run.says("weft: 1 clean, 1 defect, 0 open, 2 skipped").complains("PTX of the record");
     let run = check("check --record target/weft/launches --kernel copy").exits(100);
     run.says("weft: 1 clean, 1 defect, 0 open");
     // A file that has the kernels built anew is checked in place of the PTX of the record.

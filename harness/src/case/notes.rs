@@ -24,6 +24,7 @@ pub fn launch_notes<'j>(jobs: impl IntoIterator<Item = &'j Job>) -> Vec<LaunchNo
         maps(&jobs).map(plain),
         variables(&jobs).map(plain),
         rebuilt(&jobs).map(plain),
+        replaced(&jobs).map(vital),
     ];
     doubts.into_iter().flatten().chain(left_out(&jobs).into_iter().map(plain)).collect()
 }
@@ -63,6 +64,15 @@ fn rebuilt(jobs: &[&Job]) -> Option<String> {
     let is_it = |job: &&&Job| job.recorded.is_some_and(|note| note.is_rebuilt);
     let found: BTreeSet<String> = jobs.iter().filter(is_it).map(|job| quoted(job)).collect();
     let what = "the PTX has changed since the record, whose launches are taken by name and sizes of parameters, for";
+    (!found.is_empty()).then(|| format!("{what} {}", listed(&found)))
+}
+
+fn replaced(jobs: &[&Job]) -> Option<String> {
+    let is_it = |job: &&&Job| job.recorded.is_some_and(|note| note.is_replaced);
+    let name = |job: &&Job| format!("`{}@{}`", job.title, job.label.as_deref().unwrap_or_default());
+    let found: BTreeSet<String> = jobs.iter().filter(is_it).map(name).collect();
+    let what = "the configuration states other launches than the record under the same labels, and those are checked in place of the \
+                recorded ones:";
     (!found.is_empty()).then(|| format!("{what} {}", listed(&found)))
 }
 
