@@ -217,12 +217,14 @@ fn add(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Returns a number with the word for what it counts.
+pub(crate) fn counted(count: usize, one: &str, more: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {more}") }
+}
+
 /// Says what was recorded.
 fn told(record: &Record, folder: &Path, printer: &mut Printer) -> io::Result<()> {
     let kernels: BTreeSet<&str> = record.launches().iter().map(|own| own.kernel.as_str()).collect();
-    let counted = |count: usize, one: &str, more: &str| {
-        if count == 1 { format!("1 {one}") } else { format!("{count} {more}") }
-    };
     if !record.is_empty() {
         printer.line(&format!(
             "recorded {} of {}, by {}, in {}",

@@ -3,6 +3,7 @@
 //!
 //! The kernels are checked without a configuration: those that are proved for every launch need none.
 
+mod error;
 mod launch;
 mod manifest;
 mod recorded;
@@ -19,7 +20,6 @@ use weft_core::report::escape;
 use weft_harness::case::{self, Checker, Job, Package, PlanError};
 use weft_harness::config::Config;
 use weft_harness::discover;
-use weft_harness::record::Record;
 use weft_harness::render::openable;
 
 use crate::account;
@@ -32,7 +32,9 @@ use weft_harness::cache::Cache;
 
 use recorded::InitRecords;
 
-pub(crate) use manifest::{HarnessEntries, ManifestError, parse as parse_manifest};
+pub(crate) use error::InitError;
+
+pub(crate) use manifest::{HarnessEntries, parse as parse_manifest};
 
 /// The whole of `tests/weft.rs`.
 const TEST: &str = "weft_harness::main!();\n";
@@ -52,23 +54,6 @@ jobs:
 /// What is said of kernels that only `--capture-nvcc` finds.
 const UNSEEN: &str = "are in PTX that only `--capture-nvcc` makes, which `cargo test` does not see: it checks the PTX that a \
                       build script leaves in OUT_DIR, such as the crate `weft-build` compiles";
-
-/// Why a file is not written.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum InitError {
-    #[error(transparent)]
-    Manifest(#[from] ManifestError),
-    #[error("cannot read {}", .0.display())]
-    Read(PathBuf, #[source] std::io::Error),
-    #[error("cannot write {}", .0.display())]
-    Write(PathBuf, #[source] std::io::Error),
-    #[error(
-        "no launches are recorded, neither in {} nor in the `{}` of a package: run `cargo weft record -- COMMAND`, such as \
-         `cargo weft record -- cargo test --no-fail-fast`, or leave out --from-record",
-        .0.display(), Record::SAVED
-    )]
-    NoRecord(PathBuf),
-}
 
 /// A file of a package and what becomes of it.
 #[derive(Debug)]

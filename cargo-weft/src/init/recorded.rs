@@ -8,7 +8,7 @@ use weft_core::launch::{Allocation, Arg, Dim3, Dimensions, Fields, Launch, Withi
 use weft_harness::case::{self, Checker, Job, LaunchSource, Package, PackageRecords, PlanError};
 use weft_harness::record::Record;
 
-use super::InitError;
+use super::error::InitError;
 use super::launch::key;
 use crate::collect::Built;
 use crate::exit::Failure;

@@ -69,6 +69,38 @@ fn kernels_that_a_record_alone_has_fail_only_if_they_are_launched() {
 }
 
 #[test]
+fn doctor_says_what_a_record_is_worth() {
+    let folder = package("doctor-record");
+    let none =
+        "\nrecords of launches\n  note    no launches are recorded: `cargo weft record -- COMMAND`";
+    folder.weft("doctor").exits(0).says(none);
+    record(&folder, "", &format!("{APART} {RACE} empty")).exits(0);
+    let run = folder.weft("doctor").exits(0);
+    let run = run.says("  ok      target/weft/launches has 2 launches of 1 kernel, by 1 process\n");
+    let run = run.says("nobody states the block of 2 kernels (such as scatter)");
+    let run = run.says("  note    1 call that CUDA refuses: `cargo weft` names it\n");
+    let run =
+        run.says("  note    never launched while launches were recorded: `idle`, `scatter`\n");
+    assert!(!run.out.contains("no file of a package"), "{run:#?}");
+    // The PTX is built anew, and then another kernel's.
+    let folder = folder.with("kernels.ptx", format!("// anew\n{KERNELS}"));
+    let rebuilt = "the PTX has changed since the record, whose launches are taken by name and sizes of parameters, for `copy`";
+    folder.weft("doctor").exits(0).says(&format!("  note    {rebuilt}\n"));
+    let folder = folder.with("kernels.ptx", KERNELS.replace("copy", "copied"));
+    folder.weft("doctor").exits(0).says("  note    no file of a package has the PTX of `copy`: ");
+    // Launches without PTX, and a record that cannot be read.
+    let modules = folder.path().join("target/weft/launches/modules");
+    fs::remove_dir_all(modules).expect("it is there");
+    folder.weft("doctor").exits(101).says("  PROBLEM ");
+    let folder = folder.with(
+        "target/weft/launches/launches/1-1.jsonl",
+        "{\"record\":\"process\",\"version\":1}\n",
+    );
+    let run = folder.weft("doctor").exits(101).says("  PROBLEM ");
+    run.says("the record has version 1").says("record anew");
+}
+
+#[test]
 fn a_launch_under_the_label_of_a_recorded_one_is_said_to_replace_it() {
     let folder = package("replaced-launch");
     record(&folder, "", APART).exits(0);
