@@ -42,6 +42,7 @@
 //!     which are not those of a device. `after_sharing`: `true` if it had given a kernel memory before that the host reads without calls (managed,
 //!     pinned, registered), so that it might have read there. Both are absent otherwise. What other threads did is not looked at. The process might
 //!     have made the same launch without them: then that is a line of its own, or there is no line of this one.
+//!   - `thread`: the name of the thread that made it first, as far as the system keeps it (15 bytes); absent where it is that of the process.
 //!   - `allocations`: those that arguments and globals point into, numbered by first use in this launch, then those that known contents of these point
 //!     into, through contents that are too large to be kept too. `contents` is absent if nothing is known or the allocation is larger than `WEFT_RECORD_CONTENTS` bytes (64 KiB). `pointers` are
 //!     those within its contents, absent where there are none. `behind` says how many bytes it begins behind a multiple of 256; absent
@@ -147,16 +148,19 @@ impl Record {
 
     /// Appends the line of a launch, made with this doubt. One that is in doubt is left out if the process has made the same without.
     pub(crate) fn launch(&mut self, line: &str, doubt: Doubt) {
-        let Some(members) = line.strip_suffix('}').filter(|_| doubt != Doubt::default()) else {
-            return self.line(line);
-        };
-        if !self.lines.contains(&hash::fnv1a(line.as_bytes())) {
-            let mut marked = members.to_owned();
-            for mark in marks(doubt) {
-                marked.extend([",\"", mark, "\":true"]);
-            }
-            self.line(&(marked + "}"));
+        let members = line.strip_suffix('}').unwrap_or(line);
+        let mut marked = members.to_owned();
+        for mark in marks(doubt) {
+            marked.extend([",\"", mark, "\":true"]);
         }
+        marked.push('}');
+        let is_known = |own: &str| self.lines.contains(&hash::fnv1a(own.as_bytes()));
+        if !self.is_on() || is_known(line) || is_known(&marked) {
+            return;
+        }
+        let named = named(&marked);
+        let done = self.opened().and_then(|()| self.append(&marked, &named));
+        self.judge(done);
     }
 
     /// Keeps a file such as `modules/HASH.ptx`, unless it is there.
@@ -302,6 +306,19 @@ impl Record {
             );
         }
     }
+}
+
+/// Returns a line with the name of this thread, if it is another one than that of the process.
+fn named(line: &str) -> String {
+    let name = |task: &str| fs::read_to_string(format!("/proc/{task}/comm")).unwrap_or_default();
+    let (own, of_process) = (name("thread-self"), name("self"));
+    let own = own.trim_end_matches('\n');
+    if own.is_empty() || own == of_process.trim_end_matches('\n') {
+        return line.to_owned();
+    }
+    let member = Json::object(|json| json.text("thread", own));
+    let members = line.strip_suffix('}').unwrap_or(line);
+    format!("{members},{}", member.trim_start_matches('{'))
 }
 
 /// Returns the names of the fields that say what is doubted.

@@ -90,6 +90,7 @@ fn main() {
         }
         ok(cuModuleLoadData(&mut module, ptx.as_ptr().cast()));
     }
+    let context = context as usize;
     let (memory, indices, out) = (allocate(1024), allocate(16), allocate(16));
     for action in env::args().skip(1) {
         let (word, values) = action.split_once('=').unwrap_or((&action, ""));
@@ -98,6 +99,15 @@ fn main() {
             ("copy", &[to, from, n]) => {
                 let mut arguments = [memory + u64::from(to), memory + u64::from(from), n.into()];
                 ok(launch(kernel(module, "copy"), 1, 32, &mut arguments));
+            }
+            ("named", _) => {
+                let name = String::from("tests::the_first_of_all");
+                let function = kernel(module, "copy") as usize;
+                let launched = std::thread::Builder::new().name(name).spawn(move || unsafe {
+                    ok(cuCtxSetCurrent(context as Handle));
+                    ok(launch(function as Handle, 1, 32, &mut [memory + 4, memory, 8]));
+                });
+                launched.expect("it starts").join().expect("it ends");
             }
             ("empty", _) => {
                 let mut arguments = [memory, memory, 1];

@@ -69,6 +69,18 @@ fn kernels_that_a_record_alone_has_fail_only_if_they_are_launched() {
 }
 
 #[test]
+fn a_finding_says_what_made_the_launch() {
+    let folder = package("origin-of-launches");
+    record(&folder, "", "named").exits(0);
+    folder
+        .weft("test copy")
+        .exits(100)
+        .says("= note: launched by `host`, thread `tests::the_firs...`");
+    record(&folder, "", RACE).exits(0);
+    folder.weft("test copy").exits(100).says("= note: launched by `host`\n");
+}
+
+#[test]
 fn doctor_says_what_a_record_is_worth() {
     let folder = package("doctor-record");
     let none =

@@ -1,4 +1,4 @@
-/* Links of several texts. */
+/* Links of several texts, and threads with names. */
 
 static const char CALLER[] =
     ".version 8.0\n.target sm_80\n.address_size 64\n"
@@ -45,4 +45,19 @@ static void links(void) {
     OK(cuMemcpyDtoH_v2(words, table, 8));
     HOLDS(size == 8 && words[0] == 1 && words[1] == 2);
     HOLDS(remove(file) == 0);
+}
+
+static void *named_launches(void *unused) {
+    HOLDS(pthread_setname_np(pthread_self(), "tests::\"one\"") == 0);
+    start();
+    OK(launch(kernel("none"), 1, 32, 0));
+    OK(launch(kernel("none"), 2, 32, 0));
+    return unused;
+}
+
+static void named(void) {
+    pthread_t thread;
+    start();
+    OK(launch(kernel("none"), 1, 32, 0));
+    HOLDS(pthread_create(&thread, 0, named_launches, 0) == 0 && pthread_join(thread, 0) == 0);
 }

@@ -436,7 +436,7 @@ static const struct {
     {"globals", globals}, {"clusters", clusters}, {"abortion", abortion}, {"forks", forks},
     {"threads", threads}, {"doubts", doubts}, {"entries", entries}, {"order", order}, {"queries", queries},
     {"streams", streams}, {"hosts_memory", hosts_memory}, {"libraries", libraries}, {"rows", rows}, {"graphs", graphs},
-    {"fat_binary", fat_binary}, {"full_disk", full_disk}, {"ending", ending}, {"links", links},
+    {"fat_binary", fat_binary}, {"full_disk", full_disk}, {"ending", ending}, {"links", links}, {"named", named},
     {"blas", blas}, {"batches", batches}, {"light", light}, {"numbers", numbers}, {"names", names},
     {"tensors", tensors}, {"regions", regions}, {"arrays", arrays},
     {"hidden", hidden}, {"registered_later", registered_later}, {"round_trip", round_trip},

@@ -10,8 +10,8 @@ use weft_core::ptx::{self, Module};
 use crate::config::{Allow, NamedLaunch};
 use crate::discover::PtxFile;
 use crate::record::{
-    KernelLaunches, LaunchDoubts, LostLaunch, MostLaunches, Record, RecordError, RecordedLaunch,
-    RefusedCall, module_name,
+    CheckedLaunch, KernelLaunches, LaunchDoubts, LostLaunch, MostLaunches, Record, RecordError,
+    RecordedLaunch, RefusedCall, module_name,
 };
 
 /// Which launches kernels are checked under.
@@ -41,7 +41,7 @@ pub struct PackageRecords {
 }
 
 /// What a record says about the launches of a kernel, beside them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordNote {
     /// How many launches are not checked, since others differ more.
     pub left_out: usize,
@@ -51,6 +51,8 @@ pub struct RecordNote {
     pub doubts: LaunchDoubts,
     /// Whether the configuration states another launch under its label, which takes its place.
     pub is_replaced: bool,
+    /// What made the launch first, if that is known.
+    pub origin: Option<String>,
 }
 
 impl RecordNote {
@@ -145,12 +147,13 @@ impl PackageRecords {
         for record in &self.records {
             let found = record.of_kernel(kernel, text, &present, &first.launch, self.most);
             let KernelLaunches { launches, left_out, is_rebuilt } = found;
-            for (label, launch, doubts) in launches {
+            for CheckedLaunch { label, launch, doubts, origin } in launches {
                 let is_known = recorded
                     .iter()
                     .any(|(own, _)| own.label.as_ref() == Some(&label) && own.launch == launch);
                 if !is_known {
-                    let note = RecordNote { left_out, is_rebuilt, doubts, is_replaced: false };
+                    let note =
+                        RecordNote { left_out, is_rebuilt, doubts, is_replaced: false, origin };
                     recorded.push((labelled(label, launch, &stated), Some(note)));
                 }
             }

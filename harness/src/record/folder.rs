@@ -10,6 +10,7 @@ use super::earlier::{self, EarlierLists, ProcessKernels};
 use super::launch::GivenBytes;
 use super::line::{self, RecordLaunchLine, RecordLine, RefusedCall, VERSION};
 use super::lost::{self, LostLaunch};
+use super::origin::RecordedProgram;
 use super::recorded::RecordedLaunch;
 use super::writers::Writers;
 use crate::bounded;
@@ -34,6 +35,8 @@ pub struct Record {
     pub(super) earlier: EarlierLists,
     /// What is known of the kernels of earlier launches; shared, since it takes long to find out.
     pub(super) writers: Arc<Mutex<Writers>>,
+    /// What made launches first, of those of which that is known.
+    pub(super) origins: BTreeMap<RecordedLaunch, String>,
     /// The number of processes that used the driver.
     pub processes: usize,
     /// The calls that the driver refused.
@@ -132,7 +135,7 @@ impl Record {
     fn add(&mut self, path: &Path) -> Result<(), RecordError> {
         let text = text(path)?;
         let place = |at: usize| format!("{}:{}", path.display(), at + 1);
-        let mut kernels = ProcessKernels::default();
+        let (mut kernels, mut program) = (ProcessKernels::default(), RecordedProgram::default());
         for (at, line) in text.split_inclusive('\n').enumerate() {
             // A process that ends while it writes, on a full disk for example, leaves a part of a line.
             let Some(line) = line.strip_suffix('\n') else { break };
@@ -148,10 +151,13 @@ impl Record {
                 }
             };
             match parsed {
-                RecordLine::Process { version } if version != VERSION => {
+                RecordLine::Process { version, .. } if version != VERSION => {
                     return Err(RecordError::Version { path: path.to_owned(), version });
                 }
-                RecordLine::Process { .. } => self.processes += 1,
+                RecordLine::Process { command, .. } => {
+                    program = RecordedProgram::of(&command);
+                    self.processes += 1;
+                }
                 // Nothing else says how the lines are meant.
                 _ if at == 0 => {
                     return Err(malformed("the first line states no version".to_owned()));
@@ -162,7 +168,7 @@ impl Record {
                 RecordLine::Module { hash: Some(name), .. } => drop(self.modules.insert(name)),
                 RecordLine::Module { reason, .. } => self.unkept.extend(reason),
                 RecordLine::Launch(line) => {
-                    self.launch(line, &place(at), &mut kernels);
+                    self.launch(line, &place(at), &mut kernels, &program);
                 }
                 RecordLine::Invalid(call) => drop(self.refused.insert(call)),
                 RecordLine::Missing { function } => drop(self.missing.insert(function)),
@@ -173,8 +179,15 @@ impl Record {
     }
 
     /// Adds the launch of a line, which stands at `place`. One that cannot be read is noted: the others are
-    /// still good. `kernels`: those that were launched before, to which its own comes.
-    fn launch(&mut self, line: RecordLaunchLine, place: &str, kernels: &mut ProcessKernels) {
+    /// still good. `kernels`: those that were launched before, to which its own comes; `program`: what made it.
+    fn launch(
+        &mut self,
+        line: RecordLaunchLine,
+        place: &str,
+        kernels: &mut ProcessKernels,
+        program: &RecordedProgram,
+    ) {
+        let origin = program.in_words(line.thread.as_deref());
         let (kernel, is_doubted) = (line.kernel.clone(), line.after_read || line.after_sharing);
         if let (None, Some(reason)) = (&line.module, &line.reason) {
             self.opaque.insert(kernel.clone(), reason.clone());
@@ -192,8 +205,13 @@ impl Record {
             .map_err(|error| lost::message(&error))
             .and_then(|own| own.map_err(str::to_owned))
         {
-            Ok(launch) if is_doubted => self.doubted.push(launch),
-            Ok(launch) => self.launches.push(launch),
+            Ok(launch) => {
+                if let Some(origin) = origin {
+                    self.origins.entry(launch.clone()).or_insert(origin);
+                }
+                let all = if is_doubted { &mut self.doubted } else { &mut self.launches };
+                all.push(launch);
+            }
             Err(said) => drop(self.unread.insert(LostLaunch::unread(Some(kernel), place, &said))),
         }
     }

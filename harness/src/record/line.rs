@@ -12,7 +12,11 @@ pub(super) const VERSION: u32 = 3;
 #[serde(tag = "record", rename_all = "lowercase")]
 pub(super) enum RecordLine {
     /// A process that uses the driver.
-    Process { version: u32 },
+    Process {
+        version: u32,
+        #[serde(default)]
+        command: Vec<String>,
+    },
     /// A module of code.
     Module { hash: Option<String>, reason: Option<String> },
     /// A launch of a kernel.
@@ -50,6 +54,9 @@ pub(super) struct RecordLaunchLine {
     /// Whether it had given a kernel memory that the host reads without calls.
     #[serde(default)]
     pub(super) after_sharing: bool,
+    /// The name of the thread, if it is not that of the program.
+    #[serde(default)]
+    pub(super) thread: Option<String>,
 }
 
 impl RecordLaunchLine {

@@ -1,5 +1,6 @@
 //! One launch of a record.
 
+use weft_core::flow::Param;
 use weft_core::launch::allocation::{BUFFER_ALIGN, POINTER};
 
 use super::earlier::{EarlierKernels, ProcessKernels};
@@ -8,6 +9,7 @@ use super::line::{
     self, AllocationLine, GlobalLine, MapLine, PassedLine, PointerLine, RecordArgLine,
     RecordLaunchLine,
 };
+use super::used::UsedBytes;
 
 /// One launch of a record, as it is kept.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -205,6 +207,13 @@ impl RecordedLaunch {
         };
         let allocations = self.allocations.iter().map(settled).collect();
         Self { module: None, allocations, ..self.clone() }
+    }
+
+    /// Makes those bytes of structures zeros that the kernel with these parameters does not read.
+    pub(super) fn clear_unread(&mut self, (params, used): (&[Param], &UsedBytes)) {
+        for (arg, param) in self.args.iter_mut().flatten().zip(params) {
+            used.clear_others(param, &mut arg.bytes);
+        }
     }
 
     /// Returns a name of a settled launch that depends on nothing else: six hexadecimal digits.
