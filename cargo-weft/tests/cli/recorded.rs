@@ -27,6 +27,15 @@ fn ptx_of_a_record_is_compared_with_its_sources() {
             let run = folder.weft(&format!("test copy --message-format {format}")).exits(0);
             run.complains(words);
         }
+        folder.weft("report").exits(0);
+        let page = fs::read_to_string(folder.path().join("target/weft/report.html"));
+        let page = page.expect("the page is written");
+        let section = page.split("Notes</h2>").nth(1).expect("there is a section");
+        assert_eq!(
+            section.matches("is PTX of the record, checked as it was").count(),
+            1,
+            "{section}"
+        );
         // Every change counts, and nothing of a verdict is said then.
         let changed = folder.with("kernels/k.cu", "// the second\n");
         let words = "could not be checked: this PTX of the record is older than its source: kernels/k.cu changed since; record anew \
