@@ -68,7 +68,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions};
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -78,6 +78,7 @@ use crate::device::Device;
 use crate::doubt::Doubt;
 use crate::hash;
 use crate::json::Json;
+use crate::lines::LineFile;
 use crate::status::{Refusal, Status};
 
 /// Bytes of the largest allocation whose contents are kept, unless the environment says otherwise.
@@ -91,7 +92,7 @@ pub(crate) struct Record {
     /// Bytes of the largest allocation whose contents are kept.
     pub(crate) bound: u64,
     device: Device,
-    file: Option<File>,
+    file: Option<LineFile>,
     /// The process that the file is of: a forked one has a file of its own.
     pid: u32,
     /// Hashes of the lines that were written.
@@ -255,7 +256,7 @@ impl Record {
     fn append(&mut self, same: &str, line: &str) -> io::Result<()> {
         let Some(file) = &mut self.file else { return Ok(()) };
         if self.lines.insert(hash::fnv1a(same.as_bytes())) {
-            file.write_all(format!("{line}\n").as_bytes())?;
+            file.append(line)?;
         }
         Ok(())
     }
@@ -272,9 +273,7 @@ impl Record {
         fs::create_dir_all(&launches)?;
         let start = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
         let path = launches.join(format!("{pid}-{start}.jsonl"));
-        let file = OpenOptions::new().append(true).create_new(true).open(path)?;
-        // A copy has a number behind those of the standard streams: in a program that has closed these, what it prints would be recorded.
-        self.file = Some(file.try_clone()?);
+        self.file = Some(LineFile::create(&path)?);
         self.pid = pid;
         let first = self.process(pid);
         self.append(&first, &first)

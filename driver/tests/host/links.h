@@ -1,4 +1,4 @@
-/* Links of several texts, and threads with names. */
+/* Links of several texts, threads with names, and what programs do to memory and files that the library has. */
 
 static const char CALLER[] =
     ".version 8.0\n.target sm_80\n.address_size 64\n"
@@ -60,4 +60,41 @@ static void named(void) {
     start();
     OK(launch(kernel("none"), 1, 32, 0));
     HOLDS(pthread_create(&thread, 0, named_launches, 0) == 0 && pthread_join(thread, 0) == 0);
+}
+
+/* Memory that is registered and unmapped, which a kernel gets all the same. */
+static void unmapped(void) {
+    start();
+    char *own = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    HOLDS(own != MAP_FAILED);
+    memset(own, 7, 16);
+    Pointer p = (Pointer)(uintptr_t)own;
+    OK(cuMemHostRegister_v2(own, 16, 0));
+    OK(launch(kernel("two"), 1, 32, (void *[]){&p, &p}));
+    HOLDS(munmap(own, 4096) == 0);
+    OK(launch(kernel("two"), 2, 32, (void *[]){&p, &p}));
+    OK(cuMemHostUnregister(own));
+}
+
+/* A daemon closes what it did not open, and opens files of its own under the same numbers. */
+static void descriptors(void) {
+    start();
+    OK(launch(kernel("none"), 1, 32, 0));
+    for (int number = 3; number < 64; number++) close(number);
+    for (int number = 3; number < 64; number++) {
+        HOLDS(open("own.txt", O_CREAT | O_RDWR | O_APPEND, 0600) == number);
+    }
+    OK(launch(kernel("none"), 2, 32, 0));
+    pid_t child = fork();
+    if (child == 0) {
+        Pointer none;
+        GIVES(3, cuMemAlloc_v2(&none, 4));
+        HOLDS(write(40, "own", 3) == 3);
+        _exit(0);
+    }
+    int status = 1;
+    HOLDS(waitpid(child, &status, 0) == child && status == 0);
+    char bytes[8];
+    HOLDS(pread(20, bytes, sizeof bytes, 0) == 3 && memcmp(bytes, "own", 3) == 0);
+    HOLDS(remove("own.txt") == 0);
 }
