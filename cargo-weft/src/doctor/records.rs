@@ -51,7 +51,9 @@ pub(super) fn examined(built: &Built, selection: &Selection) -> ExaminedRecords 
         return only((Grade::Note, NONE.to_owned()));
     }
     let mut run = RunRecords::default();
-    packages.iter().for_each(|package| run.add(package));
+    for package in &packages {
+        run.add(package);
+    }
     run.add_lost(&packages.iter().collect::<Vec<_>>());
     let planned = packages.iter().filter(|package| !package.files.is_empty());
     let jobs: Vec<Vec<Job>> =

@@ -26,17 +26,8 @@ unsafe extern "C" {
     fn cuMemcpyDtoH_v2(to: *mut c_void, from: u64, size: usize) -> i32;
     #[rustfmt::skip]
     fn cuLaunchKernel(
-        function: Handle,
-        gx: u32,
-        gy: u32,
-        gz: u32,
-        bx: u32,
-        by: u32,
-        bz: u32,
-        shared: u32,
-        stream: Handle,
-        arguments: *mut Handle,
-        extra: *mut Handle,
+        function: Handle, gx: u32, gy: u32, gz: u32, bx: u32, by: u32, bz: u32, shared: u32, stream: Handle,
+        arguments: *mut Handle, extra: *mut Handle,
     ) -> i32;
 }
 
@@ -60,20 +51,24 @@ fn kernel(module: Handle, name: &str) -> Handle {
 fn launch(function: Handle, grid: u32, block: u32, arguments: &mut [u64]) -> i32 {
     let mut all: Vec<Handle> = arguments.iter_mut().map(|own| (own as *mut u64).cast()).collect();
     unsafe {
-        cuLaunchKernel(
-            function,
-            grid,
-            1,
-            1,
-            block,
-            1,
-            1,
-            0,
-            null_mut(),
-            all.as_mut_ptr(),
-            null_mut(),
-        )
+        cuLaunchKernel(function, grid, 1, 1, block, 1, 1, 0, null_mut(), all.as_mut_ptr(), null_mut())
     }
+}
+
+/// Launches `copy` by a thread whose name is longer than the system keeps. `context` and `function` are addresses.
+fn launch_by_thread(context: usize, function: usize, memory: u64) {
+    let name = String::from("tests::the_first_of_all");
+    let launched = std::thread::Builder::new().name(name).spawn(move || unsafe {
+        ok(cuCtxSetCurrent(context as Handle));
+        ok(launch(function as Handle, 1, 32, &mut [memory + 4, memory, 8]));
+    });
+    launched.expect("it starts").join().expect("it ends");
+}
+
+/// Ends as a program with NVIDIA's static runtime library does, before anything else.
+fn be_refused() {
+    assert_ne!(unsafe { cuGetExportTable(&mut null_mut(), &[0; 16]) }, 0);
+    exit(3);
 }
 
 fn main() {
@@ -83,14 +78,11 @@ fn main() {
         ok(cuInit(0));
         ok(cuDevicePrimaryCtxRetain(&mut context, 0));
         ok(cuCtxSetCurrent(context));
-        // As NVIDIA's static runtime library does before anything else.
         if env::args().nth(1).as_deref() == Some("refused") {
-            assert_ne!(cuGetExportTable(&mut null_mut(), &[0; 16]), 0);
-            exit(3);
+            be_refused();
         }
         ok(cuModuleLoadData(&mut module, ptx.as_ptr().cast()));
     }
-    let context = context as usize;
     let (memory, indices, out) = (allocate(1024), allocate(16), allocate(16));
     for action in env::args().skip(1) {
         let (word, values) = action.split_once('=').unwrap_or((&action, ""));
@@ -101,13 +93,7 @@ fn main() {
                 ok(launch(kernel(module, "copy"), 1, 32, &mut arguments));
             }
             ("named", _) => {
-                let name = String::from("tests::the_first_of_all");
-                let function = kernel(module, "copy") as usize;
-                let launched = std::thread::Builder::new().name(name).spawn(move || unsafe {
-                    ok(cuCtxSetCurrent(context as Handle));
-                    ok(launch(function as Handle, 1, 32, &mut [memory + 4, memory, 8]));
-                });
-                launched.expect("it starts").join().expect("it ends");
+                launch_by_thread(context as usize, kernel(module, "copy") as usize, memory);
             }
             ("empty", _) => {
                 let mut arguments = [memory, memory, 1];

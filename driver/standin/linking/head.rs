@@ -26,7 +26,8 @@ pub(super) fn head(parts: &[Linked]) -> Result<String, String> {
             options.push(option);
         }
     }
-    let options: String = options.iter().map(|option| format!(", {option}")).collect();
+    let words: Vec<&str> = [*target].into_iter().chain(options).collect();
+    let words = words.join(", ");
     let mut sizes = items().filter_map(|item| match item.kind {
         ItemKind::AddressSize(bits) => Some(bits),
         _ => None,
@@ -35,7 +36,7 @@ pub(super) fn head(parts: &[Linked]) -> Result<String, String> {
     if sizes.any(|other| other != size) {
         return Err("the sizes of addresses differ".to_owned());
     }
-    Ok(format!(".version {version}\n.target {target}{options}\n.address_size {size}\n"))
+    Ok(format!(".version {version}\n.target {words}\n.address_size {size}\n"))
 }
 
 /// Returns the two numbers of a version.

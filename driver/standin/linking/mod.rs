@@ -10,6 +10,8 @@ mod items;
 mod names;
 mod output;
 
+use std::fmt::Display;
+
 use crate::scanner::tokens;
 use crate::status::{Refusal, Status, refuse};
 use items::Item;
@@ -41,7 +43,7 @@ pub(crate) fn link(texts: &[String]) -> Result<String, Refusal> {
     output::text(&head, &parts, &table).map_err(unsupported)
 }
 
-fn unsupported(reason: String) -> Refusal {
+fn unsupported(reason: impl Display) -> Refusal {
     refuse(Status::NotSupported, format!("links texts of which {reason}"))
 }
 

@@ -54,7 +54,7 @@ pub(super) fn text(head: &str, parts: &[Linked], table: &Table) -> Result<String
         }
     }
     for (at, path) in paths.iter().enumerate() {
-        output.files.push_str(&format!(".file {} {path}\n", at + 1));
+        output.files.extend([".file ", &(at + 1).to_string(), " ", path, "\n"]);
     }
     let Output { files, prototypes, variables, rest, sections } = output;
     Ok([head, &files, &prototypes, &variables, &rest, &sections].concat())
