@@ -1,5 +1,8 @@
 //! `cargo weft doctor`: says what of the selected packages is checked and what is not seen.
 
+mod observation;
+mod records;
+
 use std::path::PathBuf;
 
 use weft_core::BlockSource;
@@ -16,20 +19,8 @@ use crate::init::{HarnessEntries, parse_manifest};
 use crate::nothing::NothingFound;
 use crate::nvcc::{self, FoundNvcc};
 use crate::print::Printer;
-
-/// How serious a line is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Grade {
-    /// As it should be.
-    Good,
-    /// Could be better; everything is checked.
-    Note,
-    /// Something is not checked.
-    Problem,
-}
-
-/// Something that was found about a package, with what to do about it.
-type Observation = (Grade, String);
+use observation::{Grade, Observation, told};
+use records::ExaminedRecords;
 
 /// Examines the selected packages.
 pub(crate) fn run(selection: &Selection, printer: &mut Printer) -> Result<Exit, Failure> {
@@ -41,8 +32,9 @@ pub(crate) fn run(selection: &Selection, printer: &mut Printer) -> Result<Exit, 
     for own in &built.ignored {
         printer.line(&format!("  PROBLEM {}", escape(&own.to_string())))?;
     }
+    let records = records::examined(&built, selection);
     for package in &built.packages {
-        let (count, lines) = examined(package);
+        let (count, lines) = examined(package, &records);
         // Of a dependency that has nothing to do with kernels there is nothing to say.
         if lines.is_empty() {
             continue;
@@ -54,15 +46,12 @@ pub(crate) fn run(selection: &Selection, printer: &mut Printer) -> Result<Exit, 
             package.name,
             escape(&package.dir.display().to_string())
         ))?;
-        for (grade, text) in lines {
-            let word = match grade {
-                Grade::Good => "ok     ",
-                Grade::Note => "note   ",
-                Grade::Problem => "PROBLEM",
-            };
-            printer.line(&format!("  {word} {text}"))?;
-        }
+        told(&lines, printer)?;
     }
+    kernels += records.kernels;
+    is_good &= records.lines.iter().all(|(grade, _)| *grade != Grade::Problem);
+    printer.line("records of launches")?;
+    told(&records.lines, printer)?;
     printer.line(&format!("tools\n  {}", compiler()))?;
     for failure in &built.failures {
         printer.failure(failure);
@@ -81,7 +70,7 @@ pub(crate) fn run(selection: &Selection, printer: &mut Printer) -> Result<Exit, 
 }
 
 /// Returns the number of kernels of a package, and what there is to say; nothing of a dependency without GPU code.
-fn examined(package: &BuiltPackage) -> (usize, Vec<Observation>) {
+fn examined(package: &BuiltPackage, records: &ExaminedRecords) -> (usize, Vec<Observation>) {
     let mut lines = vec![configuration(package)];
     let out_dirs = package.out_dirs.iter().map(PathBuf::as_path);
     let own = match Package::open(&package.name, &package.dir, out_dirs) {
@@ -107,7 +96,7 @@ fn examined(package: &BuiltPackage) -> (usize, Vec<Observation>) {
     let kernels = match case::plan_with(&own, &Checker::default()) {
         Ok(jobs) => {
             lines.extend(files(&jobs));
-            lines.extend(without_block(&jobs));
+            lines.extend(without_block(&jobs, records));
             lines.extend(skipped(&jobs));
             let mut names: Vec<_> = jobs
                 .iter()
@@ -191,10 +180,12 @@ fn file(job: &Job) -> Vec<Observation> {
 }
 
 /// Returns what is said of kernels whose block nobody states.
-fn without_block(jobs: &[Job]) -> Option<Observation> {
+fn without_block(jobs: &[Job], records: &ExaminedRecords) -> Option<Observation> {
     let is_known =
         |job: &Job| job.known_block().is_some_and(|own| own.source != BlockSource::Guessed);
-    let own = jobs.iter().filter(|job| !job.is_left_out());
+    let is_launched =
+        |job: &Job| records.launched.contains(&(job.file.path.clone(), job.kernel.mangled.clone()));
+    let own = jobs.iter().filter(|job| !job.is_left_out() && !is_launched(job));
     let without: Vec<&Job> = own.filter(|job| !is_known(job)).collect();
     let first = without.first()?;
     let whose = match without.len() {

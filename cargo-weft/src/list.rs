@@ -1,7 +1,7 @@
 //! `cargo weft list`: lists what `test` would check, one kernel and launch a line.
 
-use weft_core::report::json;
-use weft_harness::case::{Checker, Job};
+use weft_core::report::{escape, json};
+use weft_harness::case::{Checker, Job, RecordNote};
 
 use crate::arguments::{List, PackageKernels};
 use crate::collect;
@@ -23,7 +23,7 @@ pub(crate) fn run(arguments: &List, printer: &mut Printer) -> Result<Exit, Failu
     let (unread, listed): (Vec<&Job>, Vec<&Job>) = jobs.iter().partition(|job| job.is_unread());
     for job in listed {
         printer.line(&match message_format {
-            ListFormat::Human => format!("{}  ({})", job.short_name(), job.launch_in_words()),
+            ListFormat::Human => format!("{}  ({})", job.short_name(), words(job)),
             ListFormat::Json => object(job),
         })?;
     }
@@ -31,6 +31,15 @@ pub(crate) fn run(arguments: &List, printer: &mut Printer) -> Result<Exit, Failu
         printer.failure(error);
     }
     Ok(if plan.failures.is_empty() && unread.is_empty() { Exit::Clean } else { Exit::Unchecked })
+}
+
+/// Returns what is said of a launch: what it states, or why it is not checked.
+fn words(job: &Job) -> String {
+    match &job.skip {
+        Some(reason) if reason == RecordNote::NEVER => reason.clone(),
+        Some(reason) => format!("{}; skipped: {}", job.launch_in_words(), escape(reason)),
+        None => job.launch_in_words(),
+    }
 }
 
 /// Returns the JSON object of a kernel and launch.

@@ -40,13 +40,22 @@ pub(crate) enum RecordingError {
     )]
     NoProcess,
     #[error(
-        "no launches were seen: this program links NVIDIA's static runtime (libcudart_static, the default of nvcc), which works with no \
+        "no launches were seen: this program, or a library that it loads, links NVIDIA's static runtime (libcudart_static, the default of nvcc), which works with no \
          driver but NVIDIA's; link with the shared one, which is recorded: `nvcc -cudart shared`, in a build script \
          `cc::Build::new().cuda(true).cudart(\"shared\")`, or `cargo::rustc-link-lib=cudart`"
     )]
     StaticRuntime,
-    #[error("no launches were seen: the program used CUDA, but launched no kernel")]
-    NoLaunch,
+    #[error("no launches were seen: the program used CUDA, but launched no kernel{}", kernels_in(*.modules))]
+    NoLaunch { modules: usize },
+}
+
+/// Returns what is said of modules that were loaded.
+fn kernels_in(modules: usize) -> String {
+    match modules {
+        0 => String::new(),
+        1 => " of the module that it loaded".to_owned(),
+        count => format!(" of the {count} modules that it loaded"),
+    }
 }
 
 /// The folder that programs find the driver in, below the target directory.
@@ -72,10 +81,23 @@ pub(crate) fn run(arguments: &RecordArgs, printer: &mut Printer) -> Result<Exit,
         .map_err(|source| RecordingError::Keep { folder: own.to_owned(), source })?;
     let destination = arguments.save.as_ref().unwrap_or(&folder);
     let record = Record::read(own).map_err(RecordingError::from)?.unwrap_or_default();
-    if !record.is_empty() {
+    if record.is_empty() {
+        if has_record(destination) {
+            let folder = destination.display();
+            printer.notice(&format!("the record that is in {folder} stays as it is"));
+        }
+    } else {
         move_to(own, destination, arguments.keep)?;
     }
     told(&record, destination, printer)?;
+    if !record.is_empty() && !is_read(destination, &folder) {
+        let own = destination.display();
+        printer.notice(&format!(
+            "`cargo weft` does not read {own}; `cargo weft check --record {own}` does, and the `{}` of a package is read by \
+             `cargo weft` and `cargo test`",
+            Record::SAVED
+        ));
+    }
     // A program whose runtime library refuses the stand-in mostly fails: why is what matters.
     if is_refused(&record) {
         return Err(RecordingError::StaticRuntime.into());
@@ -87,13 +109,27 @@ pub(crate) fn run(arguments: &RecordArgs, printer: &mut Printer) -> Result<Exit,
     match record {
         _ if record.processes == 0 => Err(RecordingError::NoProcess.into()),
         _ if !record.is_empty() => Ok(Exit::Clean),
-        _ => Err(RecordingError::NoLaunch.into()),
+        _ => Err(RecordingError::NoLaunch { modules: record.module_count() }.into()),
     }
 }
 
-/// Returns whether a runtime library of NVIDIA's has refused the stand-in before anything was launched.
+/// Returns whether a runtime library of NVIDIA's has refused the stand-in before anything was launched. A program that loads modules
+/// itself, such as what NVRTC compiles, does not depend on that library.
 fn is_refused(record: &Record) -> bool {
-    record.is_empty() && record.missing.contains(STATIC_RUNTIME)
+    record.is_empty() && record.module_count() == 0 && record.missing.contains(STATIC_RUNTIME)
+}
+
+/// Returns whether a folder has a record, of whatever version.
+fn has_record(folder: &Path) -> bool {
+    Record::read(folder).map_or(true, |record| record.is_some_and(|own| !own.is_empty()))
+}
+
+/// Returns whether `cargo weft` reads the record in a folder: it is that of the workspace, or one that a package keeps.
+fn is_read(folder: &Path, own: &Path) -> bool {
+    let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let (folder, own) = (real(folder), real(own));
+    let kept = folder.ends_with(Record::SAVED).then(|| folder.ancestors().nth(2)).flatten();
+    folder == own || kept.is_some_and(|package| package.join("Cargo.toml").is_file())
 }
 
 /// Runs the command with the driver in front of any other.
@@ -181,12 +217,14 @@ fn add(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Returns a number with the word for what it counts.
+pub(crate) fn counted(count: usize, one: &str, more: &str) -> String {
+    if count == 1 { format!("1 {one}") } else { format!("{count} {more}") }
+}
+
 /// Says what was recorded.
 fn told(record: &Record, folder: &Path, printer: &mut Printer) -> io::Result<()> {
     let kernels: BTreeSet<&str> = record.launches().iter().map(|own| own.kernel.as_str()).collect();
-    let counted = |count: usize, one: &str, more: &str| {
-        if count == 1 { format!("1 {one}") } else { format!("{count} {more}") }
-    };
     if !record.is_empty() {
         printer.line(&format!(
             "recorded {} of {}, by {}, in {}",

@@ -51,6 +51,9 @@ pub(crate) struct Recordings {
     replaced: BTreeSet<String>,
 }
 
+/// What the note begins with that names the folders of records.
+pub(crate) const SOURCES: &str = "recorded launches are those in";
+
 /// Returns the folder of the record of a workspace, below its target directory.
 pub(crate) fn folder(target: &Path) -> PathBuf {
     target.join("weft").join("launches")
@@ -153,7 +156,7 @@ impl Recordings {
         if folders.is_empty() {
             return Vec::new();
         }
-        let mut notes = vec![format!("recorded launches are those in {}", folders.join(" and "))];
+        let mut notes = vec![format!("{SOURCES} {}", folders.join(" and "))];
         let own = jobs.filter(|job| self.replaced.contains(&job.kernel.mangled));
         let replaced: BTreeSet<String> = own.map(|job| format!("`{}`", job.title)).collect();
         if let Some(own) = self.own.as_ref().filter(|_| !replaced.is_empty()) {

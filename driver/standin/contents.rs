@@ -3,7 +3,9 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use crate::allocation::{Allocation, Contents, Snapshot};
+use crate::allocation::{Allocation, Contents, Kind, Snapshot};
+use crate::foreign::Host;
+use crate::mapped;
 use crate::memory::Memory;
 use crate::record::Record;
 
@@ -20,6 +22,9 @@ pub(crate) fn keep(memory: &mut Memory, record: &mut Record, base: u64) -> Arc<C
     let is_hosts = own.kind.is_hosts();
     // Large memory that the host uses without calls would have to be read at every launch.
     if own.known.is_empty() || (is_hosts && own.size > bound) {
+        return Arc::default();
+    }
+    if own.kind == Kind::Registered && !is_there(base, own.size) {
         return Arc::default();
     }
     let is_current = |last: &&Snapshot| {
@@ -42,6 +47,11 @@ pub(crate) fn keep(memory: &mut Memory, record: &mut Record, base: u64) -> Arc<C
         own.snapshot = Some(Snapshot { version, generation, registrations, contents });
     }
     contents
+}
+
+/// Returns whether the program still has memory of its own that it has registered.
+fn is_there(base: u64, size: u64) -> bool {
+    usize::try_from(size).is_ok_and(|size| mapped::is_readable(Host::at(base), size))
 }
 
 fn take(

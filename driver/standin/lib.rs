@@ -9,10 +9,10 @@
 //!
 //! | room | modules |
 //! |---|---|
-//! | facts | `status`, `foreign`, `hash`, `json`, `ranges` |
-//! | what programs hand in | `scanner`, `signature`, `lz4`, `zstd/`, `fatbin`, `tensor` |
+//! | facts | `status`, `foreign`, `mapped`, `hash`, `json`, `ranges` |
+//! | what programs hand in | `scanner`, `signature`, `lz4`, `zstd/`, `fatbin`, `tensor`, `linking/` |
 //! | the state of the device | `device`, `doubt`, `pages`, `allocation`, `memory`, `results`, `regions`, `arrays`, `contexts`, `streams`, `pools`, `handles` |
-//! | the record | `record`, `contents` |
+//! | the record | `lines`, `record`, `contents` |
 //! | modules, limits of launches, graphs | `modules`, `registry`, `limits`, `work`, `graph`, `graphs` |
 //! | the one locked state | `state`, `call`, `exports` |
 //! | launches, and other work of streams | `arguments`, `launches`, `order` |
@@ -50,7 +50,10 @@ mod interface;
 mod json;
 mod launches;
 mod limits;
+mod lines;
+mod linking;
 mod lz4;
+mod mapped;
 mod math;
 mod memory;
 mod modules;

@@ -14,6 +14,8 @@ use crate::status::{Refusal, Status, refuse};
 
 /// First bytes of machine code.
 const ELF: u32 = 0x464c_457f;
+/// Why nothing is kept of machine code.
+const MACHINE_CODE: &str = "it holds machine code alone";
 
 /// A module.
 #[derive(Debug, Default)]
@@ -51,8 +53,31 @@ pub(crate) struct Modules {
     kernels: BTreeMap<u64, Kernel>,
 }
 
+/// What an image holds.
+#[derive(Debug)]
+pub(crate) enum Source {
+    /// PTX.
+    Text(Vec<u8>),
+    /// Nothing that is read: its bytes, where their number is known, and why.
+    Opaque(Option<u64>, String),
+}
+
 /// Reads the image at an address: PTX text, a fat binary, or machine code.
 pub(crate) fn image(at: Host, record: &mut Record) -> Result<Module, Refusal> {
+    let source = source(at, record.device())?;
+    module(source, record)
+}
+
+/// Returns the module that an image holds.
+pub(crate) fn module(source: Source, record: &mut Record) -> Result<Module, Refusal> {
+    match source {
+        Source::Text(ptx) => text(&ptx, record),
+        Source::Opaque(bytes, reason) => Ok(opaque(bytes, &reason, record)),
+    }
+}
+
+/// Returns what the image at an address holds for a device such as 90.
+pub(crate) fn source(at: Host, device: u32) -> Result<Source, Refusal> {
     let first = at.values::<u32>();
     // The smallest text is one NUL: the bytes of a longer head are read only as far as they fit.
     let letters = at.values::<u8>();
@@ -67,36 +92,37 @@ pub(crate) fn image(at: Host, record: &mut Record) -> Result<Module, Refusal> {
     if is(fatbin::WRAPPER)? {
         let pointer = first.at(2)?;
         let high = first.at(3)?;
-        return image(Host::at(u64::from(high) << 32 | u64::from(pointer)), record);
+        return source(Host::at(u64::from(high) << 32 | u64::from(pointer)), device);
     }
     if is(fatbin::MAGIC)? {
         let header = at.read(fatbin::HEADER)?;
         let length = fatbin::length(&header)
             .ok_or_else(|| refuse(Status::InvalidImage, "a fat binary is damaged"))?;
-        return container(&at.read(length)?, record);
+        return Ok(container(&at.read(length)?, device));
     }
     if is(ELF)? {
-        return Ok(opaque(None, "it holds machine code alone", record));
+        return Ok(Source::Opaque(None, MACHINE_CODE.to_owned()));
     }
-    text(&at.text().bytes()?, record)
+    Ok(Source::Text(at.text().bytes()?))
 }
 
 /// Reads the image in a file.
 pub(crate) fn file(bytes: &[u8], record: &mut Record) -> Result<Module, Refusal> {
-    match fatbin::u32_at(bytes, 0) {
-        Some(fatbin::MAGIC) => container(bytes, record),
-        Some(ELF) => Ok(opaque(Some(bytes.len() as u64), "it holds machine code alone", record)),
+    let source = match fatbin::u32_at(bytes, 0) {
+        Some(fatbin::MAGIC) => container(bytes, record.device()),
+        Some(ELF) => Source::Opaque(Some(bytes.len() as u64), MACHINE_CODE.to_owned()),
         _ => {
             let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
-            text(&bytes[..end], record)
+            Source::Text(bytes[..end].to_vec())
         }
-    }
+    };
+    module(source, record)
 }
 
-fn container(bytes: &[u8], record: &mut Record) -> Result<Module, Refusal> {
-    match fatbin::ptx(bytes, record.device()) {
-        Ok(ptx) => text(&ptx, record),
-        Err(reason) => Ok(opaque(Some(bytes.len() as u64), &reason, record)),
+fn container(bytes: &[u8], device: u32) -> Source {
+    match fatbin::ptx(bytes, device) {
+        Ok(ptx) => Source::Text(ptx),
+        Err(reason) => Source::Opaque(Some(bytes.len() as u64), reason),
     }
 }
 

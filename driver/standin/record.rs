@@ -9,8 +9,8 @@
 //! point, and renamed.
 //!
 //! Every object has `"record"`, its kind. A line that a process has written is not written again: launches are kept once by
-//! content. Fields that readers do not know are to be skipped. Version 1 has no `maps`, `behind`, and `after_read` of launches,
-//! versions 1 and 2 no `launched`, `host`, `after_sharing`, and `sources`.
+//! content. Fields that readers do not know are to be skipped. The first line of a file states the version;
+//! readers refuse others.
 //! `sources/HASH.txt`, by the hash of a module, is written by `cargo weft record` when the program has ended: a line for each source file below the
 //! folder of the workspace that the PTX names (`.file`), with the hash of its bytes and its path from that folder, `HASH kernels/k.cu`.
 //!
@@ -42,6 +42,7 @@
 //!     which are not those of a device. `after_sharing`: `true` if it had given a kernel memory before that the host reads without calls (managed,
 //!     pinned, registered), so that it might have read there. Both are absent otherwise. What other threads did is not looked at. The process might
 //!     have made the same launch without them: then that is a line of its own, or there is no line of this one.
+//!   - `thread`: the name of the thread that made it first, as far as the system keeps it (15 bytes); absent where it is that of the process.
 //!   - `allocations`: those that arguments and globals point into, numbered by first use in this launch, then those that known contents of these point
 //!     into, through contents that are too large to be kept too. `contents` is absent if nothing is known or the allocation is larger than `WEFT_RECORD_CONTENTS` bytes (64 KiB). `pointers` are
 //!     those within its contents, absent where there are none. `behind` says how many bytes it begins behind a multiple of 256; absent
@@ -67,7 +68,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
-use std::fs::{self, File, OpenOptions};
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -77,6 +78,7 @@ use crate::device::Device;
 use crate::doubt::Doubt;
 use crate::hash;
 use crate::json::Json;
+use crate::lines::LineFile;
 use crate::status::{Refusal, Status};
 
 /// Bytes of the largest allocation whose contents are kept, unless the environment says otherwise.
@@ -90,7 +92,7 @@ pub(crate) struct Record {
     /// Bytes of the largest allocation whose contents are kept.
     pub(crate) bound: u64,
     device: Device,
-    file: Option<File>,
+    file: Option<LineFile>,
     /// The process that the file is of: a forked one has a file of its own.
     pid: u32,
     /// Hashes of the lines that were written.
@@ -147,16 +149,19 @@ impl Record {
 
     /// Appends the line of a launch, made with this doubt. One that is in doubt is left out if the process has made the same without.
     pub(crate) fn launch(&mut self, line: &str, doubt: Doubt) {
-        let Some(members) = line.strip_suffix('}').filter(|_| doubt != Doubt::default()) else {
-            return self.line(line);
-        };
-        if !self.lines.contains(&hash::fnv1a(line.as_bytes())) {
-            let mut marked = members.to_owned();
-            for mark in marks(doubt) {
-                marked.extend([",\"", mark, "\":true"]);
-            }
-            self.line(&(marked + "}"));
+        let members = line.strip_suffix('}').unwrap_or(line);
+        let mut marked = members.to_owned();
+        for mark in marks(doubt) {
+            marked.extend([",\"", mark, "\":true"]);
         }
+        marked.push('}');
+        let is_known = |own: &str| self.lines.contains(&hash::fnv1a(own.as_bytes()));
+        if !self.is_on() || is_known(line) || is_known(&marked) {
+            return;
+        }
+        let named = named(&marked);
+        let done = self.opened().and_then(|()| self.append(&marked, &named));
+        self.judge(done);
     }
 
     /// Keeps a file such as `modules/HASH.ptx`, unless it is there.
@@ -251,7 +256,7 @@ impl Record {
     fn append(&mut self, same: &str, line: &str) -> io::Result<()> {
         let Some(file) = &mut self.file else { return Ok(()) };
         if self.lines.insert(hash::fnv1a(same.as_bytes())) {
-            file.write_all(format!("{line}\n").as_bytes())?;
+            file.append(line)?;
         }
         Ok(())
     }
@@ -268,9 +273,7 @@ impl Record {
         fs::create_dir_all(&launches)?;
         let start = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
         let path = launches.join(format!("{pid}-{start}.jsonl"));
-        let file = OpenOptions::new().append(true).create_new(true).open(path)?;
-        // A copy has a number behind those of the standard streams: in a program that has closed these, what it prints would be recorded.
-        self.file = Some(file.try_clone()?);
+        self.file = Some(LineFile::create(&path)?);
         self.pid = pid;
         let first = self.process(pid);
         self.append(&first, &first)
@@ -302,6 +305,19 @@ impl Record {
             );
         }
     }
+}
+
+/// Returns a line with the name of this thread, if it is another one than that of the process.
+fn named(line: &str) -> String {
+    let name = |task: &str| fs::read_to_string(format!("/proc/{task}/comm")).unwrap_or_default();
+    let (own, of_process) = (name("thread-self"), name("self"));
+    let own = own.trim_end_matches('\n');
+    if own.is_empty() || own == of_process.trim_end_matches('\n') {
+        return line.to_owned();
+    }
+    let member = Json::object(|json| json.text("thread", own));
+    let members = line.strip_suffix('}').unwrap_or(line);
+    format!("{members},{}", member.trim_start_matches('{'))
 }
 
 /// Returns the names of the fields that say what is doubted.

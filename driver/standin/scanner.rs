@@ -89,6 +89,11 @@ impl<'t> Cursor<'t> {
         token
     }
 
+    /// Returns how many tokens it has passed.
+    pub(crate) fn place(&self) -> usize {
+        self.at
+    }
+
     /// Passes the next token if it is this one, and returns whether it was.
     pub(crate) fn take(&mut self, token: &str) -> bool {
         let found = self.peek() == Some(token);

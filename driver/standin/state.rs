@@ -47,13 +47,21 @@ pub(crate) struct State {
     pub(crate) launched: BTreeSet<(String, String)>,
     /// What compiled programs have registered.
     pub(crate) registry: Registry,
-    /// Texts that are being linked, by handle. Each ends with a NUL, and lives until its link is destroyed.
-    pub(crate) links: BTreeMap<u64, Vec<u8>>,
+    /// What is being linked, by handle.
+    pub(crate) links: BTreeMap<u64, OpenLink>,
     /// What the libraries beside the driver have made.
     pub(crate) library: Handles,
     /// The record.
     pub(crate) record: Record,
     handles: u64,
+}
+
+/// Texts that are being linked.
+#[derive(Debug, Default)]
+pub(crate) struct OpenLink {
+    pub(crate) texts: Vec<String>,
+    /// The results that the program was given, each with a NUL at its end. They live as long as the link.
+    pub(crate) images: Vec<Vec<u8>>,
 }
 
 impl State {

@@ -23,6 +23,18 @@ fn launches_are_recorded_once_by_content() {
 }
 
 #[test]
+fn threads_that_are_not_that_of_the_process_are_named() {
+    // What the first thread launched as well is not written again.
+    record("named").assert_lines(
+        &[],
+        &[
+            r#"{"record":"launch","kernel":"none","module":"$module","grid":[1,1,1],"block":[32,1,1],"shared":0,"cooperative":false,"args":[],"allocations":[]}"#,
+            r#"{"record":"launch","kernel":"none","module":"$module","grid":[2,1,1],"block":[32,1,1],"shared":0,"cooperative":false,"args":[],"allocations":[],"thread":"tests::\"one\""}"#,
+        ],
+    );
+}
+
+#[test]
 fn modules_are_kept_with_the_names_of_their_kernels() {
     let recorded = record("structure");
     let lines = recorded.lines();

@@ -52,6 +52,25 @@ fn forked_processes_have_files_of_their_own() {
 }
 
 #[test]
+fn files_that_the_program_opens_are_not_written_to() {
+    let recorded = record("descriptors");
+    let mut processes: Vec<_> = recorded.processes().into_values().collect();
+    processes.sort_by_key(|lines| grids(lines));
+    let grids: Vec<_> = processes.iter().map(|lines| grids(lines)).collect();
+    assert_eq!(grids, [vec![], vec![1, 2]], "{processes:?}");
+}
+
+#[test]
+fn registered_memory_that_is_unmapped_is_unknown() {
+    let recorded = record("unmapped");
+    let lines = recorded.lines();
+    let launches: Vec<_> =
+        lines.iter().filter(|line| line.contains(r#""record":"launch""#)).collect();
+    let has_contents = launches.iter().map(|line| line.contains(r#""contents":"#));
+    assert_eq!(has_contents.collect::<Vec<_>>(), [true, false], "{launches:?}");
+}
+
+#[test]
 fn threads_launch_at_once() {
     let recorded = record("threads");
     let lines = recorded.lines();

@@ -96,15 +96,24 @@ fn variables_are_found_by_those_of_the_host() {
 }
 
 #[test]
-fn code_that_was_linked_has_the_modules_of_its_parts() {
+fn code_that_was_linked_is_one_module() {
     let recorded = record("linked");
     let launches = of_kind(&recorded, "launch");
-    assert_eq!(recorded.files("modules").len(), 2);
+    assert_eq!(recorded.files("modules").len(), 1);
     assert_eq!((&launches[0]["kernel"], &launches[1]["kernel"]), (&"other".into(), &"none".into()));
-    assert_ne!(launches[0]["module"], launches[1]["module"]);
+    assert!(launches[0]["module"].is_string());
+    assert_eq!(launches[0]["module"], launches[1]["module"]);
     assert_eq!(launches[0]["args"][0]["bytes"], "07000000");
     let calls = of_kind(&recorded, "invalid");
     assert_eq!(calls[0]["reason"], "no module has the kernel absent");
+}
+
+#[test]
+fn code_that_cannot_be_linked_has_the_modules_of_its_parts() {
+    let recorded = record("not_linked");
+    let launches = of_kind(&recorded, "launch");
+    assert_eq!(recorded.files("modules").len(), 2);
+    assert_eq!((&launches[0]["kernel"], of_kind(&recorded, "invalid").len()), (&"again".into(), 0));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use weft_core::finding::{Chart, Class, Finding};
 use weft_core::report::checked::RunProblem;
 use weft_core::report::escape;
 use weft_core::report::html::{self, PageKernel, PageReport, PageResult, ReportPage};
-use weft_harness::case::{Causes, FirstFindings, Job, JobError, Surroundings};
+use weft_harness::case::{Causes, FirstFindings, Job, JobError, Surroundings, launch_notes};
 
 use super::{Ending, Renderer, human};
 use crate::detail;
@@ -87,6 +87,7 @@ impl Renderer for Html {
                 .map(|(job, ((first, picture), around))| kernel(job, first, picture, around))
                 .collect(),
             problems: unchecked.cloned().collect(),
+            notes: notes(jobs),
             invalid: end.invalid.iter().map(ToString::to_string).collect(),
             unlaunched: end
                 .unlaunched
@@ -100,6 +101,17 @@ impl Renderer for Html {
         printer.line(&escape(&self.path.display().to_string()))?;
         printer.line(&human::sentence(end))
     }
+}
+
+/// Returns what is said of saved PTX, and of recorded launches that might be others on a device.
+fn notes(jobs: &[&Job]) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    for file in jobs.iter().map(|job| &job.file) {
+        let note = file.saved.as_ref().and_then(|own| own.note(&file.display));
+        notes.extend(note.filter(|note| !notes.contains(note)));
+    }
+    notes.extend(launch_notes(jobs.iter().copied()).into_iter().map(|note| note.text));
+    notes
 }
 
 /// A picture, or why there is none; `None`: none is wanted.

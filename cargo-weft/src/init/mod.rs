@@ -3,6 +3,7 @@
 //!
 //! The kernels are checked without a configuration: those that are proved for every launch need none.
 
+mod error;
 mod launch;
 mod manifest;
 mod recorded;
@@ -31,7 +32,9 @@ use weft_harness::cache::Cache;
 
 use recorded::InitRecords;
 
-pub(crate) use manifest::{HarnessEntries, ManifestError, parse as parse_manifest};
+pub(crate) use error::InitError;
+
+pub(crate) use manifest::{HarnessEntries, parse as parse_manifest};
 
 /// The whole of `tests/weft.rs`.
 const TEST: &str = "weft_harness::main!();\n";
@@ -51,17 +54,6 @@ jobs:
 /// What is said of kernels that only `--capture-nvcc` finds.
 const UNSEEN: &str = "are in PTX that only `--capture-nvcc` makes, which `cargo test` does not see: it checks the PTX that a \
                       build script leaves in OUT_DIR, such as the crate `weft-build` compiles";
-
-/// Why a file is not written.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum InitError {
-    #[error(transparent)]
-    Manifest(#[from] ManifestError),
-    #[error("cannot read {}", .0.display())]
-    Read(PathBuf, #[source] std::io::Error),
-    #[error("cannot write {}", .0.display())]
-    Write(PathBuf, #[source] std::io::Error),
-}
 
 /// A file of a package and what becomes of it.
 #[derive(Debug)]
@@ -114,7 +106,12 @@ fn next(arguments: &Init, is_captured: bool) -> String {
         ("", "and nvcc only if the build script needs it")
     };
     let next = if arguments.dry_run {
-        format!("To write this, run\n  cargo weft init{flag}")
+        let options =
+            [(arguments.from_record, " --from-record"), (arguments.config_only, " --config-only")];
+        let options = options.into_iter().filter_map(|(is_set, option)| is_set.then_some(option));
+        format!("To write this, run\n  cargo weft init{flag}{}", options.collect::<String>())
+    } else if arguments.from_record {
+        format!("Next: read weft.toml, which states what was recorded, and run\n  cargo weft{flag}")
     } else {
         format!(
             "Next: read weft.toml, state there what the host launches, and run\n  cargo weft{flag}"
@@ -165,6 +162,9 @@ fn init(
     printer.line(&summary(&package.name, &jobs))?;
     let launches = records.map(|records| records.launches(&own, saved_records));
     let launches = launches.transpose().map_err(plan_error)?.unwrap_or_default();
+    if records.is_some() && launches.is_empty() {
+        printer.line("  note   no recorded launch is one of these kernels")?;
+    }
     let text = tables::text(&jobs, &launches, &patterns, is_saved);
     let path = dir.join("weft.toml");
     // What is written must be accepted.

@@ -1,16 +1,18 @@
 //! Recorded launches as `[[kernel.launch]]` tables of weft.toml.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use weft_core::launch::{Allocation, Arg, Dim3, Dimensions, Fields, Launch, Within};
 use weft_harness::case::{self, Checker, Job, LaunchSource, Package, PackageRecords, PlanError};
-use weft_harness::record::{Record, RecordError};
+use weft_harness::record::Record;
 
+use super::error::InitError;
 use super::launch::key;
 use crate::collect::Built;
+use crate::exit::Failure;
+use crate::print::wrap;
 use crate::recordings;
 
 /// The lines of each kernel's launches, by the name of its file and its name in the PTX.
@@ -25,16 +27,22 @@ pub(super) struct InitRecords {
 }
 
 impl InitRecords {
-    /// Reads the record of the workspace of some packages.
-    pub(super) fn open(built: &Built) -> Result<Self, RecordError> {
-        let own = Record::read(&recordings::folder(&built.target))?.map(Arc::new);
+    /// Reads the record of the workspace of some packages. That neither it nor one of them has launches is an error.
+    pub(super) fn open(built: &Built) -> Result<Self, Failure> {
+        let folder = recordings::folder(&built.target);
+        let own = Record::read(&folder)?.map(Arc::new);
         let mut modules = BTreeSet::new();
+        let mut has_launches = own.as_ref().is_some_and(|own| !own.is_empty());
         for package in &built.packages {
             let out_dirs = package.out_dirs.iter().map(PathBuf::as_path);
             // What is wrong with a package is said when its own files are written.
             if let Ok(own) = Package::open(&package.name, &package.dir, out_dirs) {
                 modules.extend(case::module_names(&own.files));
+                has_launches |= own.records.records.iter().any(|record| !record.is_empty());
             }
+        }
+        if !has_launches {
+            return Err(InitError::NoRecord(folder).into());
         }
         Ok(Self { own, modules })
     }
@@ -85,17 +93,32 @@ fn lines(label: &str, launch: &Launch) -> Vec<String> {
     let names = &launch.names;
     let named = |at: usize| names.get(at).map_or_else(|| at.to_string(), |name| key(name));
     let args = launch.args.iter().map(|(at, arg)| format!("{} = {}", named(*at), value(arg)));
-    lines.extend(table("args", &args.collect::<Vec<_>>()));
+    let args = args.collect();
     let unused = launch.unused_buffers();
     let buffers = launch.buffers.iter().filter(|(name, _)| !unused.contains(&name.as_str()));
     let buffers = buffers.map(|(name, own)| format!("{name} = {}", buffer(own)));
-    lines.extend(table("buffers", &buffers.collect::<Vec<_>>()));
+    lines.extend(tables_of([("args", args), ("buffers", buffers.collect())]));
     lines
 }
 
-/// Returns a line with a table in braces; `None` for one without entries.
-fn table(key: &str, entries: &[String]) -> Option<String> {
-    (!entries.is_empty()).then(|| format!("{key} = {{ {} }}", entries.join(", ")))
+/// The width of lines, as far as values can be broken.
+const WIDTH: usize = 100;
+
+/// Returns the lines of tables with these entries, none for one without: in braces, or with a line for each entry where that is too
+/// long. Those come last, since a line behind the head of a table is part of it.
+fn tables_of(tables: [(&str, Vec<String>); 2]) -> Vec<String> {
+    let (mut lines, mut last) = (Vec::new(), Vec::new());
+    for (key, entries) in tables.into_iter().filter(|(_, entries)| !entries.is_empty()) {
+        let line = format!("{key} = {{ {} }}", entries.join(", "));
+        if line.len() <= WIDTH && !line.contains('\n') {
+            lines.push(line);
+        } else {
+            last.push(format!("[kernel.launch.{key}]"));
+            last.extend(entries.iter().flat_map(|entry| entry.lines()).map(str::to_owned));
+        }
+    }
+    lines.extend(last);
+    lines
 }
 
 fn extent(size: Dim3) -> String {
@@ -159,13 +182,14 @@ fn elements(bytes: &[u8]) -> String {
     } else {
         ("u8", bytes.iter().map(|byte| u32::from(*byte)).collect())
     };
-    let mut text = String::new();
-    for (at, number) in numbers.iter().enumerate() {
-        let separator = if at == 0 { "" } else { ", " };
-        // Writing to a string does not fail.
-        let _ = write!(text, "{separator}{number}");
+    let texts: Vec<String> = numbers.iter().map(u32::to_string).collect();
+    let text = texts.join(", ");
+    // Of the values in a table in braces, arrays alone can go over several lines.
+    if text.len() <= WIDTH / 2 {
+        return format!("{key} = [{text}]");
     }
-    format!("{key} = [{text}]")
+    let lines = wrap(&text, WIDTH - 4).into_iter().map(|line| format!("    {line}\n"));
+    format!("{key} = [\n{}]", lines.collect::<String>())
 }
 
 #[cfg(test)]
@@ -183,6 +207,33 @@ mod tests {
         assert_eq!(buffer(&own), text);
         assert_eq!(buffer(&Allocation { size: Some(8), ..Allocation::default() }), "{ size = 8 }");
         assert_eq!(buffer(&Allocation::default()), "{}");
+    }
+
+    #[test]
+    fn long_tables_have_a_line_for_each_entry() {
+        let place = Within { buffer: "a".to_owned(), offset: 0 };
+        let bytes: Vec<u8> = (0..40_u32).flat_map(u32::to_le_bytes).collect();
+        let contents = bytes.iter().copied().map(Some).collect();
+        let own = Allocation { size: Some(160), contents, ..Allocation::default() };
+        let launch = Launch {
+            args: [(0, Arg::Within(place)), (1, Arg::Integer(7))].into(),
+            buffers: [("a".to_owned(), own)].into(),
+            ..Launch::default()
+        };
+        let expected = "
+[[kernel.launch]]
+label = \"l\"
+args = { 0 = { in = \"a\" }, 1 = 7 }
+[kernel.launch.buffers]
+a = { size = 160, 0 = { u32 = [
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25,
+    26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39
+] } }";
+        assert_eq!(lines("l", &launch).join("\n"), expected);
+        let wide: Vec<String> = (0..20).map(|at| format!("number{at} = {at}")).collect();
+        let told = tables_of([("args", wide.clone()), ("buffers", vec!["b = {}".to_owned()])]);
+        let head = ["buffers = { b = {} }".to_owned(), "[kernel.launch.args]".to_owned()];
+        assert_eq!(told, [head.to_vec(), wide].concat());
     }
 
     #[test]

@@ -189,7 +189,10 @@ fn a_record_is_replaced_or_added_to() {
 #[test]
 fn a_record_is_saved_with_the_package() {
     let folder = package("saved-record");
-    record(&folder, "--save tests/launches", RACE).exits(0).says("in tests/launches");
+    let run = record(&folder, "--save tests/launches", RACE).exits(0).says("in tests/launches");
+    assert!(!run.err.contains("does not read"), "{run:#?}");
+    let run = record(&folder, "--save kept", RACE).exits(0);
+    run.complains("`cargo weft` does not read kept; `cargo weft check --record kept` does, and the `tests/launches` of a package");
     assert!(!folder.path().join("target/weft/launches").exists());
     fs::remove_dir_all(folder.path().join("target")).expect("it can be removed");
     folder.weft("test copy").exits(100).says("copy@recorded-");
@@ -228,7 +231,10 @@ fn a_command_without_launches_is_an_error_and_changes_no_record() {
     record(&folder, "", RACE).exits(0);
     record(&folder, "", "")
         .exits(101)
-        .complains("no launches were seen: the program used CUDA, but launched no kernel");
+        .complains("no launches were seen: the program used CUDA, but launched no kernel")
+        .complains("target/weft/launches stays as it is\n");
+    let run = record(&folder, "--save elsewhere", "").exits(101);
+    assert!(!run.err.contains("stays as it is"), "{run:#?}");
     let run = folder.weft("record -- true").exits(101);
     run.complains("no launches were seen: the program made no call to the CUDA driver or runtime");
     folder.weft("test copy").exits(100);
@@ -237,13 +243,19 @@ fn a_command_without_launches_is_an_error_and_changes_no_record() {
 #[test]
 fn a_static_runtime_is_named() {
     let folder = package("static-runtime");
-    let words = "no launches were seen: this program links NVIDIA's static runtime";
-    let run = record(&folder, "", "runtime fail").exits(101);
+    let words = "no launches were seen: this program, or a library that it loads, links NVIDIA's static runtime";
+    let run = record(&folder, "", "refused").exits(101);
     let run = run.complains(words).complains("-cudart shared");
     assert!(!run.err.contains("cuGetExportTable"), "{run:#?}");
     // A part of the program that is recorded all the same.
-    let run = record(&folder, "", &format!("runtime {APART}")).exits(0);
-    run.complains("note: a library that the program uses has NVIDIA's static runtime in it");
+    let note = "note: a library that the program uses has NVIDIA's static runtime in it";
+    record(&folder, "", &format!("runtime {APART}")).exits(0).complains(note);
+    // A program that loads modules itself does not depend on it, whatever it launches of them.
+    let run = record(&folder, "", "runtime").exits(101).complains(note);
+    run.complains("the program used CUDA, but launched no kernel of the module that it loaded\n");
+    let run = record(&folder, "", "runtime fail").exits(101);
+    let run = run.complains("host` ended with exit status: 3");
+    assert!(!run.err.contains(words), "{run:#?}");
 }
 
 #[test]
@@ -393,7 +405,7 @@ fn the_device_and_the_bound_of_contents_are_those_of_the_options() {
 fn a_damaged_record_is_an_error_with_its_place() {
     let folder = package("damaged-record").with(
         "target/weft/launches/launches/1-1.jsonl",
-        "{\"record\":\"process\",\"version\":1}\nlaunch\n",
+        "{\"record\":\"process\",\"version\":3}\nlaunch\n",
     );
     folder.weft("").exits(101).complains("launches/1-1.jsonl:2: this is no record of launches");
     folder.weft("--launches configured").exits(102);
@@ -437,9 +449,22 @@ fn a_record_becomes_a_configuration_with_the_same_verdicts() {
     let text = fs::read_to_string(&toml).expect("it is written");
     assert!(text.contains("u32 = [3, 1, 2, 0]") && text.contains("offset = 128"), "{text}");
     assert_eq!(text.matches("\n[[kernel.launch]]\n").count(), 6, "{text}");
+    // The command to write it is the same without `-n`.
+    let run = folder.weft("init -n --from-record --config-only").exits(0);
+    run.says("To write this, run\n  cargo weft init --from-record --config-only\n");
     // Without the option, the record changes nothing.
     fs::remove_file(&toml).expect("it is there");
     folder.weft("init --config-only").exits(0);
     let text = fs::read_to_string(&toml).expect("it is written");
     assert!(!text.contains("[[kernel.launch]]"), "{text}");
+}
+
+#[test]
+fn without_a_record_there_is_none_to_write() {
+    let folder = package("init-without-record");
+    let toml = folder.path().join("weft.toml");
+    fs::remove_file(&toml).expect("it is there");
+    let run = folder.weft("init --from-record").exits(101);
+    run.complains("no launches are recorded").complains("run `cargo weft record -- COMMAND`");
+    assert!(!toml.exists());
 }

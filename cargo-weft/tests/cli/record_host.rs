@@ -55,6 +55,22 @@ fn launch(function: Handle, grid: u32, block: u32, arguments: &mut [u64]) -> i32
     }
 }
 
+/// Launches `copy` by a thread whose name is longer than the system keeps. `context` and `function` are addresses.
+fn launch_by_thread(context: usize, function: usize, memory: u64) {
+    let name = String::from("tests::the_first_of_all");
+    let launched = std::thread::Builder::new().name(name).spawn(move || unsafe {
+        ok(cuCtxSetCurrent(context as Handle));
+        ok(launch(function as Handle, 1, 32, &mut [memory + 4, memory, 8]));
+    });
+    launched.expect("it starts").join().expect("it ends");
+}
+
+/// Ends as a program with NVIDIA's static runtime library does, before anything else.
+fn be_refused() {
+    assert_ne!(unsafe { cuGetExportTable(&mut null_mut(), &[0; 16]) }, 0);
+    exit(3);
+}
+
 fn main() {
     let (mut context, mut module) = (null_mut(), null_mut());
     let ptx = CString::new(fs::read("kernels.ptx").expect("there is a file")).expect("no zeros");
@@ -62,6 +78,9 @@ fn main() {
         ok(cuInit(0));
         ok(cuDevicePrimaryCtxRetain(&mut context, 0));
         ok(cuCtxSetCurrent(context));
+        if env::args().nth(1).as_deref() == Some("refused") {
+            be_refused();
+        }
         ok(cuModuleLoadData(&mut module, ptx.as_ptr().cast()));
     }
     let (memory, indices, out) = (allocate(1024), allocate(16), allocate(16));
@@ -72,6 +91,9 @@ fn main() {
             ("copy", &[to, from, n]) => {
                 let mut arguments = [memory + u64::from(to), memory + u64::from(from), n.into()];
                 ok(launch(kernel(module, "copy"), 1, 32, &mut arguments));
+            }
+            ("named", _) => {
+                launch_by_thread(context as usize, kernel(module, "copy") as usize, memory);
             }
             ("empty", _) => {
                 let mut arguments = [memory, memory, 1];

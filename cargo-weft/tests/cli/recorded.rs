@@ -27,6 +27,15 @@ fn ptx_of_a_record_is_compared_with_its_sources() {
             let run = folder.weft(&format!("test copy --message-format {format}")).exits(0);
             run.complains(words);
         }
+        folder.weft("report").exits(0);
+        let page = fs::read_to_string(folder.path().join("target/weft/report.html"));
+        let page = page.expect("the page is written");
+        let section = page.split("Notes</h2>").nth(1).expect("there is a section");
+        assert_eq!(
+            section.matches("is PTX of the record, checked as it was").count(),
+            1,
+            "{section}"
+        );
         // Every change counts, and nothing of a verdict is said then.
         let changed = folder.with("kernels/k.cu", "// the second\n");
         let words = "could not be checked: this PTX of the record is older than its source: kernels/k.cu changed since; record anew \
@@ -50,6 +59,85 @@ fn ptx_of_a_record_is_compared_with_its_sources() {
     let folder = folder.with("weft.toml", "ptx = [\"kernels.ptx\"]\n");
     let run = folder.weft("test copy").exits(0);
     assert!(!run.err.contains("PTX of the record"), "{run:#?}");
+}
+
+#[test]
+fn kernels_that_a_record_alone_has_fail_only_if_they_are_launched() {
+    let folder = compiled_elsewhere("unlaunched-elsewhere");
+    record(&folder, "", APART).exits(0);
+    // `scatter` would be open.
+    let run = folder.weft("").exits(0).says("weft: 1 clean, 0 defect, 0 open, 2 skipped");
+    run.complains("note: never launched while launches were recorded: `idle`, `scatter`\n")
+        .says("::scatter  (never launched while launches were recorded)");
+    let list = folder.weft("list scatter").exits(0);
+    list.says("::scatter  (never launched while launches were recorded)\n");
+    // Who states a launch asks for a check.
+    let table = "[[kernel]]\nname = \"scatter\"\nblock = 32\ngrid = 1\n";
+    let folder = folder.with("weft.toml", table);
+    folder.weft("").exits(102).says("weft: 1 clean, 0 defect, 1 open, 1 skipped");
+}
+
+#[test]
+fn a_finding_says_what_made_the_launch() {
+    let folder = package("origin-of-launches");
+    record(&folder, "", "named").exits(0);
+    folder
+        .weft("test copy")
+        .exits(100)
+        .says("= note: launched by `host`, thread `tests::the_firs...`");
+    record(&folder, "", RACE).exits(0);
+    folder.weft("test copy").exits(100).says("= note: launched by `host`\n");
+}
+
+#[test]
+fn doctor_says_what_a_record_is_worth() {
+    let folder = package("doctor-record");
+    let none =
+        "\nrecords of launches\n  note    no launches are recorded: `cargo weft record -- COMMAND`";
+    folder.weft("doctor").exits(0).says(none);
+    record(&folder, "", &format!("{APART} {RACE} empty")).exits(0);
+    let run = folder.weft("doctor").exits(0);
+    let run = run.says("  ok      target/weft/launches has 2 launches of 1 kernel, by 1 process\n");
+    let run = run.says("nobody states the block of 2 kernels (such as scatter)");
+    let run = run.says("  note    1 call that CUDA refuses: `cargo weft` names it\n");
+    let run =
+        run.says("  note    never launched while launches were recorded: `idle`, `scatter`\n");
+    assert!(!run.out.contains("no file of a package"), "{run:#?}");
+    // The PTX is built anew, and then another kernel's.
+    let folder = folder.with("kernels.ptx", format!("// anew\n{KERNELS}"));
+    let rebuilt = "the PTX has changed since the record, whose launches are taken by name and sizes of parameters, for `copy`";
+    folder.weft("doctor").exits(0).says(&format!("  note    {rebuilt}\n"));
+    let folder = folder.with("kernels.ptx", KERNELS.replace("copy", "copied"));
+    folder.weft("doctor").exits(0).says("  note    no file of a package has the PTX of `copy`: ");
+    // Launches without PTX, and a record that cannot be read.
+    let modules = folder.path().join("target/weft/launches/modules");
+    fs::remove_dir_all(modules).expect("it is there");
+    folder.weft("doctor").exits(101).says("  PROBLEM ");
+    let folder = folder.with(
+        "target/weft/launches/launches/1-1.jsonl",
+        "{\"record\":\"process\",\"version\":1}\n",
+    );
+    let run = folder.weft("doctor").exits(101).says("  PROBLEM ");
+    run.says("the record has version 1").says("record anew");
+}
+
+#[test]
+fn a_launch_under_the_label_of_a_recorded_one_is_said_to_replace_it() {
+    let folder = package("replaced-launch");
+    record(&folder, "", APART).exits(0);
+    fs::remove_file(folder.path().join("weft.toml")).expect("it is there");
+    folder.weft("init --from-record --config-only").exits(0);
+    let words =
+        "note: the configuration states other launches than the record under the same labels";
+    let run = folder.weft("test copy").exits(0);
+    assert!(!run.err.contains(words), "{run:#?}");
+    let path = folder.path().join("weft.toml");
+    let text = fs::read_to_string(&path).expect("it is written");
+    let folder = folder.with("weft.toml", text.replacen("block = 32\n", "block = 64\n", 1));
+    for options in ["", "-q"] {
+        let run = folder.weft(&format!("test copy {options}"));
+        run.complains(words).complains(": `copy@recorded-");
+    }
 }
 
 #[test]
@@ -147,7 +235,7 @@ fn a_program_outside_of_packages_is_recorded_and_checked() {
     run.says("in ").says("target/weft/launches");
     let check = |words: &str| here(any.command(&words.split(' ').collect::<Vec<_>>()));
     let run = check("check --record target/weft/launches").exits(100);
-    run.says("recorded/").says("weft: 2 clean, 1 defect, 1 open").complains("PTX of the record");
+    run.says("weft: 1 clean, 1 defect, 0 open, 2 skipped").complains("PTX of the record");
     let run = check("check --record target/weft/launches --kernel copy").exits(100);
     run.says("weft: 1 clean, 1 defect, 0 open");
     // A file that has the kernels built anew is checked in place of the PTX of the record.

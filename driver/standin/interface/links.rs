@@ -1,5 +1,4 @@
-//! Linking of PTX at run time. The result is the text that was added: the stand-in compiles nothing, and what several texts
-//! make together is not one text.
+//! Linking of PTX at run time. The result is text: the stand-in compiles nothing.
 
 use std::fs;
 
@@ -7,7 +6,9 @@ use crate::call::Call;
 use crate::fatbin;
 use crate::foreign::{Host, In, Out, Text};
 use crate::interface::modules;
+use crate::linking;
 use crate::signature;
+use crate::state::OpenLink;
 use crate::status::{Answer, Refusal, Status, refuse};
 
 exports! {
@@ -27,7 +28,7 @@ fn create(call: &Call, count: u32, options: In<u32>, values: In<Host>, link: Out
     modules::log("", count, options, values)?;
     let handle = state.handle();
     link.give(handle)?;
-    state.links.insert(handle, Vec::new());
+    state.links.insert(handle, OpenLink::default());
     Ok(())
 }
 
@@ -49,14 +50,15 @@ fn add_bytes(call: &Call, link: u64, kind: u32, bytes: &[u8]) -> Answer {
         }
     };
     let end = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
-    let checked = signature::read(&String::from_utf8_lossy(&text[..end]));
-    checked.map_err(|reason| refuse(Status::InvalidPtx, reason))?;
-    if !own.is_empty() {
-        return Err(refuse(Status::NotSupported, "links several texts"));
+    let text = String::from_utf8_lossy(&text[..end]).into_owned();
+    signature::read(&text).map_err(|reason| refuse(Status::InvalidPtx, reason))?;
+    own.texts.push(text);
+    // What cannot be linked is refused here, as CUDA does.
+    let done = linking::link(&own.texts);
+    if done.is_err() {
+        own.texts.pop();
     }
-    own.extend_from_slice(&text[..end]);
-    own.push(0);
-    Ok(())
+    done.map(|_| ())
 }
 
 #[allow(clippy::too_many_arguments, reason = "the driver's own parameters")]
@@ -90,13 +92,16 @@ fn add_file(
 }
 
 fn complete(call: &Call, link: u64, image: Out<Host>, size: Out<usize>) -> Answer {
-    let state = call.current()?;
-    let own = state.links.get(&link).ok_or_else(unknown)?;
-    if own.is_empty() {
+    let mut state = call.current()?;
+    let own = state.links.get_mut(&link).ok_or_else(unknown)?;
+    if own.texts.is_empty() {
         return Err(refuse(Status::InvalidValue, "links nothing"));
     }
-    image.give(Host::function(own.as_ptr().cast()))?;
-    size.give_if_wanted(own.len());
+    let mut linked = linking::link(&own.texts)?.into_bytes();
+    linked.push(0);
+    image.give(Host::function(linked.as_ptr().cast()))?;
+    size.give_if_wanted(linked.len());
+    own.images.push(linked);
     Ok(())
 }
 

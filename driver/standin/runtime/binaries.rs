@@ -3,7 +3,8 @@
 use crate::allocation::Kind;
 use crate::fatbin;
 use crate::foreign::Host;
-use crate::modules::{self, Module};
+use crate::linking;
+use crate::modules::{self, Module, Source};
 use crate::state::State;
 use crate::status::{Answer, Refusal, Status, refuse};
 
@@ -95,28 +96,36 @@ pub(super) fn load(state: &mut State, binary: u64) -> Result<Vec<u64>, Refusal> 
     Ok(handles)
 }
 
-/// Reads the modules of a fat binary. One that was linked from several has the PTX of each, and machine code of all together.
+/// Reads the modules of a fat binary. One that was linked from several has the PTX of each, and machine code of all together: the
+/// texts are linked again.
 fn read(state: &mut State, binary: u64) -> Result<Vec<Module>, Refusal> {
     let Some(own) = state.registry.binary(binary) else { return Ok(Vec::new()) };
-    let image = own.image;
+    let (image, device) = (own.image, state.record.device());
     let words = image.values::<u32>();
     let list = image.values::<Host>().at(LINKED)?;
     let has_list = words.at(0)? == fatbin::WRAPPER && words.at(1)? == WITH_LINKED;
-    let mut found = Vec::new();
+    let (mut texts, mut opaque) = (Vec::new(), Vec::new());
     if has_list && !list.is_null() {
         for index in 0.. {
             let container = list.values::<Host>().at(index)?;
             if container.is_null() {
                 break;
             }
-            found.push(modules::image(container, &mut state.record)?);
+            match modules::source(container, device)? {
+                Source::Text(text) => texts.push(String::from_utf8_lossy(&text).into_owned()),
+                source @ Source::Opaque(..) => opaque.push(source),
+            }
         }
-        found.retain(|module| module.opaque.is_none());
     }
-    if found.is_empty() {
-        found.push(modules::image(image, &mut state.record)?);
+    for source in opaque {
+        modules::module(source, &mut state.record)?;
     }
-    Ok(found)
+    if texts.is_empty() {
+        return Ok(vec![modules::image(image, &mut state.record)?]);
+    }
+    // Kernels of texts that cannot be linked are found in their own text.
+    let texts = linking::link(&texts).map_or(texts, |linked| vec![linked]);
+    texts.iter().map(|text| modules::text(text.as_bytes(), &mut state.record)).collect()
 }
 
 /// Unloads the modules of a fat binary.

@@ -84,6 +84,7 @@ Result cuLibraryGetKernel(Handle *, Handle, const char *);
 Result cuKernelGetFunction(Handle *, Handle);
 Result cuLinkCreate_v2(unsigned, int *, void **, Handle *);
 Result cuLinkAddData_v2(Handle, int, void *, size_t, const char *, unsigned, int *, void **);
+Result cuLinkAddFile_v2(Handle, int, const char *, unsigned, int *, void **);
 Result cuLinkComplete(Handle, void **, size_t *);
 Result cuLinkDestroy(Handle);
 Result cuFuncGetAttribute(int *, int, Handle);

@@ -223,6 +223,19 @@ static void linked(void) {
     GIVES(INVALID_FUNCTION, cudaLaunchKernel((const void *)scale, line(3), line(32), 0, 0, 0));
 }
 
+/* Texts that cannot be linked: their kernels are found in their own. */
+static void not_linked(void) {
+    const char *twice = ".version 8.0\n.target sm_80\n.visible .global .align 4 .u32 word;\n.visible .entry again()\n{ ret; }\n";
+    const void *list[] = {container(1, OTHER), container(1, twice), 0};
+    static Wrapper all = {0x466243b1, 2, 0, 0};
+    all.data = container(2, "\177ELF");
+    all.linked = list;
+    unregister();
+    binary = __cudaRegisterFatBinary(&all);
+    register_function(none, "again");
+    OK(cudaLaunchKernel((const void *)none, line(1), line(32), 0, 0, 0));
+}
+
 /* Nothing is known of the kernels of machine code; they are launched all the same. */
 static void machine_code(void) {
     unregister();
@@ -410,7 +423,7 @@ static const struct {
     const char *name;
     void (*body)(void);
 } SCENARIOS[] = {
-    {"launches", launches}, {"refused", refused}, {"last_errors", last_errors}, {"symbols", symbols}, {"linked", linked},
+    {"launches", launches}, {"refused", refused}, {"last_errors", last_errors}, {"symbols", symbols}, {"linked", linked}, {"not_linked", not_linked},
     {"machine_code", machine_code}, {"unused", unused}, {"memory", memory}, {"graphs", graphs}, {"updates", updates}, {"nodes", nodes}, {"resets", resets},
 };
 

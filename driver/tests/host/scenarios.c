@@ -4,11 +4,13 @@
 #include "driver.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -421,6 +423,7 @@ static void order(void) {
     GIVES(709, cuMemAlloc_v2(&p, 16));
 }
 
+#include "links.h"
 #include "queries.h"
 #include "products.h"
 #include "memories.h"
@@ -435,7 +438,8 @@ static const struct {
     {"globals", globals}, {"clusters", clusters}, {"abortion", abortion}, {"forks", forks},
     {"threads", threads}, {"doubts", doubts}, {"entries", entries}, {"order", order}, {"queries", queries},
     {"streams", streams}, {"hosts_memory", hosts_memory}, {"libraries", libraries}, {"rows", rows}, {"graphs", graphs},
-    {"fat_binary", fat_binary}, {"full_disk", full_disk}, {"ending", ending},
+    {"fat_binary", fat_binary}, {"full_disk", full_disk}, {"ending", ending}, {"links", links}, {"named", named},
+    {"unmapped", unmapped}, {"descriptors", descriptors},
     {"blas", blas}, {"batches", batches}, {"light", light}, {"numbers", numbers}, {"names", names},
     {"tensors", tensors}, {"regions", regions}, {"arrays", arrays},
     {"hidden", hidden}, {"registered_later", registered_later}, {"round_trip", round_trip},

@@ -276,7 +276,7 @@ impl Job {
             guarded(&self.subject(), || self.checker.check(&self.module, kernel, launch))
         };
         let mut result = checked(&self.launch)?;
-        let mut moved = self.recorded.map(|_| self.launch.clone());
+        let mut moved = self.recorded.as_ref().map(|_| self.launch.clone());
         while let (Err(CheckError::Number { value, .. }), Some(launch)) = (&result, &moved) {
             moved = outside::moved(launch, *value);
             if let Some(launch) = &moved {

@@ -24,18 +24,20 @@ pub fn launch_notes<'j>(jobs: impl IntoIterator<Item = &'j Job>) -> Vec<LaunchNo
         maps(&jobs).map(plain),
         variables(&jobs).map(plain),
         rebuilt(&jobs).map(plain),
+        replaced(&jobs).map(vital),
     ];
     doubts.into_iter().flatten().chain(left_out(&jobs).into_iter().map(plain)).collect()
 }
 
 /// Returns the names of the kernels of those jobs of whose launches something holds.
 fn kernels(jobs: &[&Job], holds: fn(&LaunchDoubts) -> bool) -> BTreeSet<String> {
-    let is_it = |job: &&&Job| job.recorded.is_some_and(|note| holds(&note.doubts));
+    let is_it = |job: &&&Job| job.recorded.as_ref().is_some_and(|note| holds(&note.doubts));
     jobs.iter().filter(is_it).map(|job| quoted(job)).collect()
 }
 
 fn after_read(jobs: &[&Job]) -> Option<String> {
-    let count = jobs.iter().filter(|job| job.recorded.is_some_and(|note| note.doubts.after_read));
+    let count =
+        jobs.iter().filter(|job| job.recorded.as_ref().is_some_and(|note| note.doubts.after_read));
     let count = count.count();
     (count > 0).then(|| {
         format!(
@@ -60,9 +62,18 @@ fn variables(jobs: &[&Job]) -> Option<String> {
 }
 
 fn rebuilt(jobs: &[&Job]) -> Option<String> {
-    let is_it = |job: &&&Job| job.recorded.is_some_and(|note| note.is_rebuilt);
+    let is_it = |job: &&&Job| job.recorded.as_ref().is_some_and(|note| note.is_rebuilt);
     let found: BTreeSet<String> = jobs.iter().filter(is_it).map(|job| quoted(job)).collect();
     let what = "the PTX has changed since the record, whose launches are taken by name and sizes of parameters, for";
+    (!found.is_empty()).then(|| format!("{what} {}", listed(&found)))
+}
+
+fn replaced(jobs: &[&Job]) -> Option<String> {
+    let is_it = |job: &&&Job| job.recorded.as_ref().is_some_and(|note| note.is_replaced);
+    let name = |job: &&Job| format!("`{}@{}`", job.title, job.label.as_deref().unwrap_or_default());
+    let found: BTreeSet<String> = jobs.iter().filter(is_it).map(name).collect();
+    let what = "the configuration states other launches than the record under the same labels, and those are checked in place of the \
+                recorded ones:";
     (!found.is_empty()).then(|| format!("{what} {}", listed(&found)))
 }
 
@@ -73,7 +84,7 @@ fn left_out(jobs: &[&Job]) -> Vec<String> {
         let key = (&job.package[..], &job.file.display[..], &job.title[..]);
         let (checked, left_out) = counts.entry(key).or_default();
         *checked += 1;
-        *left_out = job.recorded.map_or(0, |note| note.left_out);
+        *left_out = job.recorded.as_ref().map_or(0, |note| note.left_out);
     }
     let few = counts.into_iter().filter(|(_, (_, left_out))| *left_out > 0);
     let note = |((_, _, title), (checked, left_out)): ((&str, &str, &str), (usize, usize))| {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use weft_core::finding::{Check, Code, Finding, Report, Verdict};
+use weft_core::finding::{Check, Class, Code, Finding, Report, Verdict};
 use weft_core::ptx::Module;
 
 use super::{Job, JobError, Standing, outside};
@@ -104,8 +104,13 @@ fn noted(report: &Report, job: &Job) -> Report {
     outside::note(&mut report, job);
     help_with_contents(&mut report, job);
     let block = block_note(&report, job);
+    let origin = job.recorded.as_ref().and_then(|note| note.origin.as_ref());
+    let origin = origin.map(|origin| format!("launched by {origin}"));
     for finding in report.findings.iter_mut().filter(|own| own.code != Code::NoLaunch) {
         finding.notes.extend(block.clone());
+        if finding.code.class() != Class::Warning {
+            finding.notes.extend(origin.clone());
+        }
         let ended = job.ended.iter().find(|allow| allow.matches(finding, &job.file.display));
         if let Some((until, place)) = ended.and_then(|allow| Some((allow.until?, &allow.place))) {
             finding.notes.push(format!("it was allowed until {until}, at {place}"));
@@ -116,7 +121,7 @@ fn noted(report: &Report, job: &Job) -> Report {
 
 /// Says of contents that are not known how a record gets them, beside how weft.toml states them.
 fn help_with_contents(report: &mut Report, job: &Job) {
-    let Some(bytes) = job.recorded.and_then(|note| note.doubts.unkept) else { return };
+    let Some(bytes) = job.recorded.as_ref().and_then(|note| note.doubts.unkept) else { return };
     for help in report.findings.iter_mut().filter_map(|own| own.help.as_mut()) {
         if help.starts_with("give them in weft.toml: ") {
             *help = format!(

@@ -202,7 +202,7 @@ fn of_file(
         let title = if is_alone { &kernel.short } else { &kernel.mangled };
         let stated = package.config.launches(kernel, names)?;
         let of_kernel = (&*module, &kernel.mangled[..]);
-        for (own, recorded) in package.records.over(stated, of_kernel, &text, present) {
+        for (own, recorded) in package.records.over(stated, of_kernel, (file, &text), present) {
             let NamedLaunch { label, mut launch, mut allow, skip, places, has_default_block } = own;
             allow.extend(package.config.baseline.of(&file.display, kernel, label.as_deref()));
             // Checking goes on after findings: that an `allow` accepts those of the first ctas says nothing about the

@@ -4,14 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use weft_core::launch::Launch;
+use weft_core::launch::{Allocation, Launch};
 use weft_core::ptx::{self, Module};
 
 use crate::config::{Allow, NamedLaunch};
 use crate::discover::PtxFile;
 use crate::record::{
-    KernelLaunches, LaunchDoubts, LostLaunch, MostLaunches, Record, RecordError, RecordedLaunch,
-    RefusedCall, module_name,
+    CheckedLaunch, KernelLaunches, LaunchDoubts, LostLaunch, MostLaunches, Record, RecordError,
+    RecordedLaunch, RefusedCall, module_name,
 };
 
 /// Which launches kernels are checked under.
@@ -41,7 +41,7 @@ pub struct PackageRecords {
 }
 
 /// What a record says about the launches of a kernel, beside them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordNote {
     /// How many launches are not checked, since others differ more.
     pub left_out: usize,
@@ -49,6 +49,10 @@ pub struct RecordNote {
     pub is_rebuilt: bool,
     /// What of this launch is left open or in doubt.
     pub doubts: LaunchDoubts,
+    /// Whether the configuration states another launch under its label, which takes its place.
+    pub is_replaced: bool,
+    /// What made the launch first, if that is known.
+    pub origin: Option<String>,
 }
 
 impl RecordNote {
@@ -124,12 +128,14 @@ impl PackageRecords {
     }
 
     /// Returns the launches of a kernel, each with what the records say of it if it is recorded. `stated`: what the configuration
-    /// states; `kernel`: by its module and name; `text`: the name of the module's text; `present`: those of all files of the package.
+    /// states; `kernel`: by its module and name; `file`: that of the module, with the name of its text; `present`: the names of the
+    /// texts of all files of the package. A kernel of a module that is in a record alone, which was never launched and
+    /// of which nothing states a launch, is skipped.
     pub(super) fn over(
         &self,
         stated: Vec<NamedLaunch>,
         kernel: (&Module, &str),
-        text: &str,
+        (file, text): (&PtxFile, &str),
         present: &BTreeSet<String>,
     ) -> Vec<(NamedLaunch, Option<RecordNote>)> {
         let plain = |stated: Vec<NamedLaunch>| stated.into_iter().map(|own| (own, None)).collect();
@@ -141,39 +147,72 @@ impl PackageRecords {
         for record in &self.records {
             let found = record.of_kernel(kernel, text, &present, &first.launch, self.most);
             let KernelLaunches { launches, left_out, is_rebuilt } = found;
-            for (label, launch, doubts) in launches {
+            for CheckedLaunch { label, launch, doubts, origin } in launches {
                 let is_known = recorded
                     .iter()
                     .any(|(own, _)| own.label.as_ref() == Some(&label) && own.launch == launch);
                 if !is_known {
-                    let note = RecordNote { left_out, is_rebuilt, doubts };
+                    let note =
+                        RecordNote { left_out, is_rebuilt, doubts, is_replaced: false, origin };
                     recorded.push((labelled(label, launch, &stated), Some(note)));
                 }
             }
         }
+        let is_stated = |own: &NamedLaunch| {
+            own.label.is_some() || own.launch.block.is_some() && !own.has_default_block
+        };
+        let has_stated = stated.iter().any(is_stated);
         match self.source {
-            LaunchSource::Recorded if recorded.is_empty() => {
-                let skip = Some(RecordNote::NEVER.to_owned());
-                let never = NamedLaunch { label: None, skip, ..first.clone() };
-                plain(vec![never])
-            }
+            _ if recorded.is_empty() && self.has(file) && !has_stated => plain(vec![never(first)]),
+            LaunchSource::Recorded if recorded.is_empty() => plain(vec![never(first)]),
             LaunchSource::Recorded => recorded,
             _ if recorded.is_empty() => plain(stated),
             _ => {
-                let is_stated = |own: &NamedLaunch| {
-                    own.label.is_some() || own.launch.block.is_some() && !own.has_default_block
-                };
                 let stated = stated.into_iter().filter(is_stated);
                 // `cargo weft init --from-record` writes recorded launches under their labels: these are the same.
                 let stated = stated.map(|own| {
                     let same = recorded.iter().position(|(other, _)| other.label == own.label);
-                    (own, same.and_then(|at| recorded.remove(at).1))
+                    let same = same.map(|at| recorded.remove(at));
+                    let note = same.and_then(|(other, note)| {
+                        let is_replaced = !is_same(&own.launch, &other.launch);
+                        note.map(|note| RecordNote { is_replaced, ..note })
+                    });
+                    (own, note)
                 });
                 let stated: Vec<_> = stated.collect();
                 stated.into_iter().chain(recorded).collect()
             }
         }
     }
+}
+
+/// Returns what stands for a kernel that was never launched.
+fn never(stated: &NamedLaunch) -> NamedLaunch {
+    NamedLaunch { label: None, skip: Some(RecordNote::NEVER.to_owned()), ..stated.clone() }
+}
+
+/// Whether two launches state the same of what is recorded. What is behind the last known byte of a buffer, or in place of a pointer, and buffers
+/// that no argument leads to are not looked at: a configuration does not have them.
+fn is_same(stated: &Launch, recorded: &Launch) -> bool {
+    let buffers = |launch: &Launch| -> BTreeMap<String, Allocation> {
+        let unused = launch.unused_buffers();
+        let used = launch.buffers.iter().filter(|(name, _)| !unused.contains(&name.as_str()));
+        used.map(|(name, own)| (name.clone(), known(own))).collect()
+    };
+    let plain = |launch: &Launch| (launch.block, launch.grid, launch.shared, launch.args.clone());
+    plain(stated) == plain(recorded) && buffers(stated) == buffers(recorded)
+}
+
+/// Returns an allocation without bytes that say nothing.
+fn known(own: &Allocation) -> Allocation {
+    let mut own = own.clone();
+    for at in own.pointers.keys() {
+        let first = usize::try_from(*at).unwrap_or(usize::MAX);
+        own.contents.iter_mut().skip(first).take(8).for_each(|byte| *byte = None);
+    }
+    let count = own.contents.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+    own.contents.truncate(count);
+    own
 }
 
 /// The modules of some files, each read when it is needed.

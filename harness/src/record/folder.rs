@@ -8,8 +8,9 @@ use std::sync::{Arc, Mutex};
 
 use super::earlier::{self, EarlierLists, ProcessKernels};
 use super::launch::GivenBytes;
-use super::line::{self, RecordLaunchLine, RecordLine, RefusedCall, STATES_LAUNCHED, VERSION};
+use super::line::{self, RecordLaunchLine, RecordLine, RefusedCall, VERSION};
 use super::lost::{self, LostLaunch};
+use super::origin::RecordedProgram;
 use super::recorded::RecordedLaunch;
 use super::writers::Writers;
 use crate::bounded;
@@ -34,6 +35,8 @@ pub struct Record {
     pub(super) earlier: EarlierLists,
     /// What is known of the kernels of earlier launches; shared, since it takes long to find out.
     pub(super) writers: Arc<Mutex<Writers>>,
+    /// What made launches first, of those of which that is known.
+    pub(super) origins: BTreeMap<RecordedLaunch, String>,
     /// The number of processes that used the driver.
     pub processes: usize,
     /// The calls that the driver refused.
@@ -71,7 +74,7 @@ pub enum RecordError {
         said: String,
     },
     /// Another version of the format.
-    #[error("{}: the record has version {version}, this program reads versions up to {VERSION}; record anew by `cargo weft record`", .path.display())]
+    #[error("{}: the record has version {version}, this program reads version {VERSION}; record anew by `cargo weft record`", .path.display())]
     Version {
         /// The file.
         path: PathBuf,
@@ -132,8 +135,7 @@ impl Record {
     fn add(&mut self, path: &Path) -> Result<(), RecordError> {
         let text = text(path)?;
         let place = |at: usize| format!("{}:{}", path.display(), at + 1);
-        let (mut version, mut kernels) = (VERSION, ProcessKernels::default());
-        let mut launches = Vec::new();
+        let (mut kernels, mut program) = (ProcessKernels::default(), RecordedProgram::default());
         for (at, line) in text.split_inclusive('\n').enumerate() {
             // A process that ends while it writes, on a full disk for example, leaves a part of a line.
             let Some(line) = line.strip_suffix('\n') else { break };
@@ -149,12 +151,16 @@ impl Record {
                 }
             };
             match parsed {
-                RecordLine::Process { version } if !(1..=VERSION).contains(&version) => {
+                RecordLine::Process { version, .. } if version != VERSION => {
                     return Err(RecordError::Version { path: path.to_owned(), version });
                 }
-                RecordLine::Process { version: own } => {
-                    version = own;
+                RecordLine::Process { command, .. } => {
+                    program = RecordedProgram::of(&command);
                     self.processes += 1;
+                }
+                // Nothing else says how the lines are meant.
+                _ if at == 0 => {
+                    return Err(malformed("the first line states no version".to_owned()));
                 }
                 RecordLine::Module { hash: Some(name), .. } if !is_name(&name) => {
                     return Err(malformed("modules are named by 32 hexadecimal digits".to_owned()));
@@ -162,31 +168,26 @@ impl Record {
                 RecordLine::Module { hash: Some(name), .. } => drop(self.modules.insert(name)),
                 RecordLine::Module { reason, .. } => self.unkept.extend(reason),
                 RecordLine::Launch(line) => {
-                    launches.extend(self.launch(line, &place(at), &mut kernels));
+                    self.launch(line, &place(at), &mut kernels, &program);
                 }
                 RecordLine::Invalid(call) => drop(self.refused.insert(call)),
                 RecordLine::Missing { function } => drop(self.missing.insert(function)),
                 RecordLine::Other => {}
             }
         }
-        for (is_doubted, mut launch) in launches {
-            if version < STATES_LAUNCHED {
-                launch.follow(kernels.all());
-            }
-            let all = if is_doubted { &mut self.doubted } else { &mut self.launches };
-            all.push(launch);
-        }
         Ok(())
     }
 
-    /// Returns the launch of a line, which stands at `place`, and whether it is doubted. One that cannot be read is noted: the others are
-    /// still good. `kernels`: those that were launched before, to which its own comes.
+    /// Adds the launch of a line, which stands at `place`. One that cannot be read is noted: the others are
+    /// still good. `kernels`: those that were launched before, to which its own comes; `program`: what made it.
     fn launch(
         &mut self,
         line: RecordLaunchLine,
         place: &str,
         kernels: &mut ProcessKernels,
-    ) -> Option<(bool, RecordedLaunch)> {
+        program: &RecordedProgram,
+    ) {
+        let origin = program.in_words(line.thread.as_deref());
         let (kernel, is_doubted) = (line.kernel.clone(), line.after_read || line.after_sharing);
         if let (None, Some(reason)) = (&line.module, &line.reason) {
             self.opaque.insert(kernel.clone(), reason.clone());
@@ -204,11 +205,14 @@ impl Record {
             .map_err(|error| lost::message(&error))
             .and_then(|own| own.map_err(str::to_owned))
         {
-            Ok(launch) => Some((is_doubted, launch)),
-            Err(said) => {
-                self.unread.insert(LostLaunch::unread(Some(kernel), place, &said));
-                None
+            Ok(launch) => {
+                if let Some(origin) = origin {
+                    self.origins.entry(launch.clone()).or_insert(origin);
+                }
+                let all = if is_doubted { &mut self.doubted } else { &mut self.launches };
+                all.push(launch);
             }
+            Err(said) => drop(self.unread.insert(LostLaunch::unread(Some(kernel), place, &said))),
         }
     }
 
@@ -257,6 +261,11 @@ impl Record {
     /// Returns the path of a module that is kept.
     pub fn module_path(&self, name: &str) -> PathBuf {
         self.folder.join("modules").join(name).with_extension("ptx")
+    }
+
+    /// Returns the number of modules that were loaded, those that are not kept among them.
+    pub fn module_count(&self) -> usize {
+        self.modules.len() + self.unkept.len()
     }
 
     /// Whether a file is in the folder of the modules.

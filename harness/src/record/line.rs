@@ -4,18 +4,19 @@ use std::fmt::{self, Display, Formatter};
 
 use serde::Deserialize;
 
-/// The version of the format that is written. Version 1 has no maps, no places of allocations, and no launches after a read; versions 1
-/// and 2 do not say which kernels were launched since an allocation was overwritten, nor which launches came after sharing.
+/// The version of the format that is written, the only one that is read.
 pub(super) const VERSION: u32 = 3;
-/// The first version that says which kernels were launched since then.
-pub(super) const STATES_LAUNCHED: u32 = 3;
 
 /// One line.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "record", rename_all = "lowercase")]
 pub(super) enum RecordLine {
     /// A process that uses the driver.
-    Process { version: u32 },
+    Process {
+        version: u32,
+        #[serde(default)]
+        command: Vec<String>,
+    },
     /// A module of code.
     Module { hash: Option<String>, reason: Option<String> },
     /// A launch of a kernel.
@@ -53,6 +54,9 @@ pub(super) struct RecordLaunchLine {
     /// Whether it had given a kernel memory that the host reads without calls.
     #[serde(default)]
     pub(super) after_sharing: bool,
+    /// The name of the thread, if it is not that of the program.
+    #[serde(default)]
+    pub(super) thread: Option<String>,
 }
 
 impl RecordLaunchLine {

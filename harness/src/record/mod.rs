@@ -11,14 +11,16 @@ mod hash;
 mod launch;
 mod line;
 mod lost;
+mod origin;
 mod recorded;
 mod sources;
+mod used;
 mod writers;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::PoisonError;
 
-use weft_core::flow::{Placement, Symbol};
+use weft_core::flow::{Param, Placement, Symbol};
 use weft_core::launch::Launch;
 use weft_core::ptx::{Module, Space};
 
@@ -30,17 +32,31 @@ pub use lost::LostLaunch;
 use recorded::RecordedAllocation;
 pub use recorded::{LaunchDoubts, RecordedLaunch};
 pub use sources::keep_sources;
+use used::UsedBytes;
 
 /// The launches of a record that a kernel is checked under.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KernelLaunches {
-    /// Each with a label that does not depend on other launches, and with what is left open or in doubt.
-    pub launches: Vec<(String, Launch, LaunchDoubts)>,
+    /// Those that are checked.
+    pub launches: Vec<CheckedLaunch>,
     /// How many more the record has.
     pub left_out: usize,
     /// Whether the record has the launches of another text of the module: the kernel has the same name and parameters of the
     /// same sizes.
     pub is_rebuilt: bool,
+}
+
+/// A recorded launch as a kernel is checked under it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CheckedLaunch {
+    /// It does not depend on other launches.
+    pub label: String,
+    /// The launch.
+    pub launch: Launch,
+    /// What is left open or in doubt.
+    pub doubts: LaunchDoubts,
+    /// What made it first, if that is known: a program, and a test or a thread.
+    pub origin: Option<String>,
 }
 
 impl Record {
@@ -81,16 +97,20 @@ impl Record {
         let is_rebuilt = !others.is_empty();
         own.extend(others);
         let is_watching = weft_core::watches_memory(&program);
-        let settled = self.settled(&own, is_watching);
+        let used = UsedBytes::of(&program);
+        let settled =
+            |all: &[&RecordedLaunch]| self.settled(all, is_watching, (&program.params, &used));
+        let all = settled(&own);
         let is_certain = |own: &&RecordedLaunch| self.doubted.binary_search(own).is_err();
         let certain: Vec<_> = own.iter().copied().filter(is_certain).collect();
-        let certain: BTreeSet<_> = self.settled(&certain, is_watching).into_iter().collect();
-        let chosen = choice::chosen(&settled.iter().collect::<Vec<_>>(), most.number());
-        let left_out = settled.len() - chosen.len();
-        let launch = |own: &RecordedLaunch| {
-            let launch = own.launch(stated, &program.params, &variables, &self.contents);
-            let doubts = own.doubts(!certain.contains(own));
-            (format!("recorded-{}", own.name()), launch, doubts)
+        let certain = settled(&certain);
+        let chosen = choice::chosen(&all.keys().collect::<Vec<_>>(), most.number());
+        let left_out = all.len() - chosen.len();
+        let launch = |own: &RecordedLaunch| CheckedLaunch {
+            label: format!("recorded-{}", own.name()),
+            launch: own.launch(stated, &program.params, &variables, &self.contents),
+            doubts: own.doubts(!certain.contains_key(own)),
+            origin: all.get(own).cloned().flatten(),
         };
         let launches = chosen.into_iter().map(launch).collect();
         KernelLaunches { launches, left_out, is_rebuilt }
@@ -112,9 +132,15 @@ impl Record {
             && sizes().is_some_and(|sizes| launch.sizes().is_none_or(|own| own == sizes))
     }
 
-    /// Returns those of some launches that differ in what decides anything, in an order that depends on nothing else. `is_watching`:
-    /// whether the kernel looks for what the host writes while it runs.
-    fn settled(&self, launches: &[&RecordedLaunch], is_watching: bool) -> Vec<RecordedLaunch> {
+    /// Returns those of some launches that differ in what decides anything, in an order that depends on nothing else, with what made
+    /// them. `is_watching`: whether the kernel looks for what the host writes while it runs; `params`: its parameters, and which of their bytes it
+    /// reads.
+    fn settled(
+        &self,
+        launches: &[&RecordedLaunch],
+        is_watching: bool,
+        params: (&[Param], &UsedBytes),
+    ) -> BTreeMap<RecordedLaunch, Option<String>> {
         let path = |name: &str| self.module_path(name);
         let mut writers = self.writers.lock().unwrap_or_else(PoisonError::into_inner);
         let mut is_given = |own: &RecordedAllocation| {
@@ -123,8 +149,19 @@ impl Record {
             let might_change = is_watching && own.is_hosts;
             !is_changed && !might_change
         };
-        let settled: BTreeSet<_> = launches.iter().map(|own| own.settled(&mut is_given)).collect();
-        settled.into_iter().collect()
+        let mut settled = BTreeMap::new();
+        for own in launches {
+            let mut launch = own.settled(&mut is_given);
+            launch.clear_unread(params);
+            // Of several the first by name: which process came first, the record does not say.
+            let origin = self.origins.get(*own).cloned();
+            let known = settled.entry(launch).or_insert_with(|| origin.clone());
+            *known = match (known.take(), origin) {
+                (Some(known), Some(other)) => Some(known.min(other)),
+                (known, other) => known.or(other),
+            };
+        }
+        settled
     }
 
     /// Returns the names of the kept modules whose launches are of none of the modules in `present`, each with its kernels that

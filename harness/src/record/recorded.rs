@@ -1,5 +1,6 @@
 //! One launch of a record.
 
+use weft_core::flow::Param;
 use weft_core::launch::allocation::{BUFFER_ALIGN, POINTER};
 
 use super::earlier::{EarlierKernels, ProcessKernels};
@@ -8,6 +9,7 @@ use super::line::{
     self, AllocationLine, GlobalLine, MapLine, PassedLine, PointerLine, RecordArgLine,
     RecordLaunchLine,
 };
+use super::used::UsedBytes;
 
 /// One launch of a record, as it is kept.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -187,11 +189,6 @@ impl RecordedLaunch {
             .then_some("a pointer stands at no multiple of 8 within its allocation")
     }
 
-    /// Notes that the record does not say when these kernels were launched: each might have been before.
-    pub(super) fn follow(&mut self, kernels: EarlierKernels) {
-        self.allocations.iter_mut().for_each(|own| own.launched = Some(kernels));
-    }
-
     /// Returns the launch as far as it decides anything, so that two launches under which a kernel is checked alike are equal.
     /// `is_given`: whether an allocation still holds what the host put there.
     pub(super) fn settled(&self, is_given: &mut dyn FnMut(&RecordedAllocation) -> bool) -> Self {
@@ -212,12 +209,17 @@ impl RecordedLaunch {
         Self { module: None, allocations, ..self.clone() }
     }
 
+    /// Makes those bytes of structures zeros that the kernel with these parameters does not read.
+    pub(super) fn clear_unread(&mut self, (params, used): (&[Param], &UsedBytes)) {
+        for (arg, param) in self.args.iter_mut().flatten().zip(params) {
+            used.clear_others(param, &mut arg.bytes);
+        }
+    }
+
     /// Returns a name of a settled launch that depends on nothing else: six hexadecimal digits.
     pub(super) fn name(&self) -> String {
-        // The text of the derived representation names every field. Those that version 1 of the record does not have are left out
-        // where they say nothing, so that names stay as they were.
-        let text = format!("{self:?}").replace(", maps: []", "").replace(", behind: 0", "");
-        let text = text.replace(", is_hosts: false", "").replace(", launched: None", "");
+        // The text of the derived representation names every field.
+        let text = format!("{self:?}");
         blake3::hash(text.as_bytes()).to_hex()[..6].to_owned()
     }
 

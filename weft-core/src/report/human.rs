@@ -110,13 +110,21 @@ pub(super) fn facts(report: &Report, is_allowed: bool) -> Vec<String> {
     lines
 }
 
+/// The most buffers that are described: a launch with lists of pointers in memory can have thousands.
+const MOST_BUFFERS: usize = 26;
+
 /// Returns a line with the arguments and the dynamic shared memory of a launch, if it gives any.
 fn given(launch: &Launch) -> Option<String> {
     let mut parts = Vec::new();
     if let Some(bytes) = launch.shared {
         parts.push(format!("{bytes} bytes of dynamic shared memory"));
     }
-    parts.extend(launch.buffers.iter().map(|(name, buffer)| buffer_text(name, buffer)));
+    let buffers = launch.buffers.iter().take(MOST_BUFFERS);
+    parts.extend(buffers.map(|(name, buffer)| buffer_text(name, buffer)));
+    let more = launch.buffers.len().saturating_sub(MOST_BUFFERS);
+    if more > 0 {
+        parts.push(format!("{more} more buffers"));
+    }
     for (position, arg) in &launch.args {
         let name = match launch.names.get(*position) {
             Some(name) => format!("{} (argument {position})", escape(name)),
@@ -197,7 +205,9 @@ mod tests {
     use std::rc::Rc;
 
     use super::super::{ReportContext, SourceText};
+    use super::given;
     use crate::finding::{Check, Code, Finding, Role, Site, SourceLine, Thread};
+    use crate::launch::{Allocation, Launch};
     use crate::ptx::{self, Module, Position, Span};
     use crate::report::short;
 
@@ -296,6 +306,17 @@ mod tests {
             "k.cu:2:1: shared-race: two threads access `buf` without \\u{1b}order [k.ptx::k]";
         let module = ptx::parse(PTX);
         assert_eq!(short::finding(context(&module, "k.ptx", false), &finding), expected);
+    }
+
+    #[test]
+    fn of_many_buffers_the_first_are_described() {
+        let with = |count: u32| {
+            let own = Allocation { size: Some(4), ..Allocation::default() };
+            let buffers = (0..count).map(|at| (format!("b{at:04}"), own.clone())).collect();
+            given(&Launch { buffers, ..Launch::default() }).expect("it has buffers")
+        };
+        assert!(with(26).ends_with(", buffer b0025 of 4 bytes"));
+        assert!(with(2048).ends_with(", buffer b0025 of 4 bytes, 2022 more buffers"));
     }
 
     #[test]

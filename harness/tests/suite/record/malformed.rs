@@ -141,11 +141,21 @@ fn kinds_and_fields_that_are_not_known_are_skipped() {
 #[test]
 fn another_version_is_told() {
     let record = Written::new("version");
-    fs::write(record.lines(), "{\"record\":\"process\",\"version\":4}\n").unwrap();
+    for version in [0, 2, 4] {
+        let line = format!("{{\"record\":\"process\",\"version\":{version}}}\n");
+        fs::write(record.lines(), line).unwrap();
+        assert_eq!(
+            error(&record),
+            format!(
+                "LINES: the record has version {version}, this program reads version 3; record anew by `cargo weft record`"
+            )
+        );
+    }
+    fs::write(record.lines(), "{\"record\":\"missing\",\"function\":\"f\"}\n").unwrap();
     let told = error(&record);
-    assert_eq!(
-        told,
-        "LINES: the record has version 4, this program reads versions up to 3; record anew by `cargo weft record`"
+    assert!(
+        told.contains("LINES:1:") && told.contains("the first line states no version"),
+        "{told}"
     );
 }
 

@@ -24,7 +24,13 @@ fn labels(jobs: &[Job]) -> Vec<Option<&str>> {
     jobs.iter().map(|job| job.label.as_deref()).collect()
 }
 
-const AS_IT_IS: RecordNote = RecordNote { left_out: 0, is_rebuilt: false, doubts: CERTAIN };
+const AS_IT_IS: RecordNote = RecordNote {
+    left_out: 0,
+    is_rebuilt: false,
+    doubts: CERTAIN,
+    is_replaced: false,
+    origin: None,
+};
 const CERTAIN: LaunchDoubts =
     LaunchDoubts { after_read: false, has_maps: false, leads_to_variables: false, unkept: None };
 
@@ -77,7 +83,7 @@ fn launches_of_another_packages_module_are_not_taken() {
     assert_eq!(jobs([module_name(&text)].into())[0].recorded, None);
     // Another module of the same package is as much another one.
     let both = record.jobs(&[&own, &text], "");
-    assert_eq!((both[0].recorded, both[1].recorded), (None, Some(AS_IT_IS)));
+    assert_eq!((&both[0].recorded, &both[1].recorded), (&None, &Some(AS_IT_IS)));
     assert_eq!(both.len(), 2);
 }
 
@@ -156,7 +162,7 @@ fn a_kernel_without_launches_is_checked_without() {
     let text = module(&[COPY, SCATTER].concat());
     let jobs = apart(Written::new("unlaunched").module(&text), &text, 64).jobs(&[&text], "");
     assert_eq!(jobs.len(), 2);
-    assert_eq!((jobs[0].recorded, jobs[1].recorded), (Some(AS_IT_IS), None));
+    assert_eq!((&jobs[0].recorded, &jobs[1].recorded), (&Some(AS_IT_IS), &None));
     assert_eq!((jobs[1].title.as_str(), jobs[1].launch.block), ("scatter", None));
 }
 

@@ -77,7 +77,7 @@ impl Written {
         for folder in ["launches", "modules", "contents"] {
             fs::create_dir_all(dir.join(folder)).unwrap();
         }
-        let process = r#"{"record":"process","version":1,"command":["host"],"pid":1,"device":"sm_80","multiprocessors":108}"#;
+        let process = r#"{"record":"process","version":3,"command":[],"pid":1,"device":"sm_80","multiprocessors":108}"#;
         Self(dir).line(process)
     }
 

@@ -32,6 +32,8 @@ pub struct ReportPage<'a> {
     pub kernels: Vec<PageKernel<'a>>,
     /// What could not be checked and is no kernel.
     pub problems: Vec<RunProblem>,
+    /// Where PTX and launches are from, as far as a reader of the verdicts must know it, a line for each.
+    pub notes: Vec<String>,
     /// The calls of a recorded program that CUDA refuses, a line for each.
     pub invalid: Vec<String>,
     /// The kernels that were never launched while launches were recorded.
