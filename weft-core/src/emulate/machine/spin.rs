@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::emulate::ops;
-use crate::flow::{BlockId, Condition, Instr, Operand, Pc, Program, Reg, Terminator};
+use crate::flow::{BlockId, Condition, Instr, Operand, Program, Reg, Special, Terminator};
 use crate::ptx::Space;
 use crate::ptx::isa::Effect;
 
@@ -32,36 +32,126 @@ pub(super) fn is_spin(program: &Program, wait: BlockId) -> bool {
             return false;
         }
     }
-    // What precedes the wait in its block runs again.
-    let before = program.instructions(wait).count().saturating_sub(1);
-    let mut again = program.instructions(wait).take(before);
-    let blocks: BTreeSet<BlockId> = seen.into_iter().map(|(at, _)| at).collect();
-    again.all(|(_, instr)| is_idle(instr)) && !counts(program, wait, &blocks)
+    let blocks = seen.into_iter().map(|(at, _)| at).collect();
+    let spin = Spin { program, wait, next: *next, blocks };
+    spin.before().all(is_idle) && spin.is_one_wait()
 }
 
-/// Whether something that the tries count is used elsewhere: a register that the loop writes, and that some instruction
-/// of the loop reads from the try before.
-fn counts(program: &Program, wait: BlockId, blocks: &BTreeSet<BlockId>) -> bool {
-    let around = || blocks.iter().copied().chain([wait]);
-    let tries = |instr: &Instr| instr.effect() == Effect::MbarrierWait;
-    let written: BTreeSet<Reg> = around()
-        .flat_map(|at| program.instructions(at))
-        .filter(|(_, instr)| !tries(instr))
-        .flat_map(|(_, instr)| instr.dests.iter().flatten().copied())
-        .collect();
-    let mut carried = BTreeSet::new();
-    for at in around() {
-        let mut own = BTreeSet::new();
-        for (_, instr) in program.instructions(at) {
-            carried
-                .extend(instr.reads().filter(|read| written.contains(read) && !own.contains(read)));
-            own.extend(instr.dests.iter().flatten().copied().filter(|_| instr.guard.is_none()));
+/// A loop that waits.
+struct Spin<'p> {
+    program: &'p Program,
+    /// The block that ends with the wait, and the one behind it.
+    wait: BlockId,
+    next: BlockId,
+    /// The other blocks that a thread runs between two tries.
+    blocks: BTreeSet<BlockId>,
+}
+
+impl<'p> Spin<'p> {
+    fn instructions(&self, at: BlockId) -> impl Iterator<Item = &'p Instr> {
+        self.program.instructions(at).map(|(_, instr)| instr)
+    }
+
+    /// What precedes the wait in its block.
+    fn before(&self) -> impl Iterator<Item = &'p Instr> {
+        let count = self.program.instructions(self.wait).count();
+        self.instructions(self.wait).take(count.saturating_sub(1))
+    }
+
+    /// Whether all tries ask the same, and nothing that differs from try to try is used after the last one.
+    fn is_one_wait(&self) -> bool {
+        let Some(wait) = self.instructions(self.wait).last() else { return false };
+        let (before, variant) = self.variant(wait);
+        let all = || self.blocks.iter().flat_map(|at| self.instructions(*at)).chain(self.before());
+        let written: BTreeSet<Reg> = all().flat_map(dests).collect();
+        let asks_same = wait.reads().all(|read| !written.contains(&read) || before.contains(&read));
+        asks_same && !variant.iter().any(|register| self.is_live(*register))
+    }
+
+    /// Returns the registers that each try sets anew before the wait, to the same, and those that might differ from try to
+    /// try. Behind the wait, what depends on its result alone is the same after every last try.
+    fn variant(&self, wait: &Instr) -> (BTreeSet<Reg>, BTreeSet<Reg>) {
+        let mut variant = BTreeSet::new();
+        loop {
+            let known = variant.len();
+            let written: BTreeSet<Reg> = self
+                .blocks
+                .iter()
+                .flat_map(|at| self.instructions(*at))
+                .chain(self.before())
+                .flat_map(dests)
+                .collect();
+            let mut settled = BTreeSet::new();
+            let is_settled = |instr: &Instr, settled: &BTreeSet<Reg>| {
+                let is_same = |read: Reg| !written.contains(&read) || settled.contains(&read);
+                let is_fixed = |operand: &Operand| {
+                    !matches!(operand, Operand::Special(Special::Other) | Operand::Opaque)
+                };
+                instr.guard.is_none()
+                    && instr.effect() == Effect::Compute
+                    && instr.sources.iter().all(is_fixed)
+                    && instr.reads().all(is_same)
+                    && dests(instr).all(|dest| !variant.contains(&dest))
+            };
+            let mut unsettled = BTreeSet::new();
+            let mut settle = |instr: &Instr, settled: &mut BTreeSet<Reg>| {
+                let is_settled = is_settled(instr, settled);
+                if is_settled { settled } else { &mut unsettled }.extend(dests(instr));
+            };
+            self.before().for_each(|instr| settle(instr, &mut settled));
+            let before = settled.clone();
+            settled.extend(dests(wait));
+            self.instructions(self.next).for_each(|instr| settle(instr, &mut settled));
+            let others = self.blocks.iter().filter(|at| **at != self.next);
+            unsettled.extend(others.flat_map(|at| self.instructions(*at)).flat_map(dests));
+            variant.extend(unsettled);
+            if variant.len() == known {
+                return (before, variant);
+            }
         }
     }
-    let inside: BTreeSet<Pc> =
-        around().flat_map(|at| program.instructions(at).map(|(pc, _)| pc)).collect();
-    let mut others = (0..).map(Pc).zip(&program.code).filter(|(pc, _)| !inside.contains(pc));
-    others.any(|(_, instr)| instr.reads().any(|read| carried.contains(&read)))
+
+    /// Whether a register might be read behind the loop before it is written again.
+    fn is_live(&self, register: Reg) -> bool {
+        let is_inside = |at: &BlockId| *at == self.wait || self.blocks.contains(at);
+        let leads_to = |at: BlockId| self.program.blocks[at.index()].terminator.successors();
+        let around = self.blocks.iter().copied().chain([self.wait]);
+        let mut work: Vec<BlockId> =
+            around.flat_map(leads_to).filter(|at| !is_inside(at)).collect();
+        let mut seen = BTreeSet::new();
+        while let Some(at) = work.pop() {
+            if !seen.insert(at) {
+                continue;
+            }
+            let mut ends = self.instructions(at).filter_map(|instr| {
+                let writes = instr.guard.is_none() && dests(instr).any(|dest| dest == register);
+                let reads = instr.reads().any(|read| read == register);
+                (reads || writes).then_some(reads)
+            });
+            match ends.next() {
+                Some(true) => return true,
+                Some(false) => {}
+                None if decides(&self.program.blocks[at.index()].terminator, register) => {
+                    return true;
+                }
+                None => work.extend(leads_to(at)),
+            }
+        }
+        false
+    }
+}
+
+fn dests(instr: &Instr) -> impl Iterator<Item = Reg> {
+    instr.dests.iter().flatten().copied()
+}
+
+/// Whether a register decides where a block leads to.
+fn decides(terminator: &Terminator, register: Reg) -> bool {
+    match terminator {
+        Terminator::Branch { condition, .. } => condition.register == register,
+        Terminator::Switch { index: Operand::Register(index), .. } => *index == register,
+        _ => false,
+    }
 }
 
 /// Whether an instruction does nothing that other threads or later accesses could depend on.
