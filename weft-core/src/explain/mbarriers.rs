@@ -46,7 +46,7 @@ pub(super) fn misuse(
     (misuse, object): (MbarrierMisuse, MbarrierId),
     (warp, lanes, pc): (WarpId, LaneMask, Pc),
 ) -> Finding {
-    let (name, what) = (name(names, object), names.what(pc));
+    let (name, what) = (name(names, object), names.mnemonic(names.program.code[pc.index()].place));
     let (message, help) = match misuse {
         MbarrierMisuse::Count(count) => (
             format!("the mbarrier at {name} cannot count {count} arrivals"),
@@ -111,6 +111,20 @@ pub(super) fn phase(names: &Names<'_>, cta: Cta, issue: &PhaseIssue) -> Finding 
             "waits for a phase",
             "counts in the phase before; nothing orders the two",
             "let the thread wait for every phase, or for threads that have",
+        ),
+        PhaseDoubt::Last => (
+            format!(
+                "an arrival with `.noComplete` might complete the phase of the mbarrier at {name}"
+            ),
+            "arrives in the phase",
+            "arrives with `.noComplete`; nothing orders it before another arrival in the phase",
+            "leave out `.noComplete`",
+        ),
+        PhaseDoubt::Unseen => (
+            format!("the phase before of the mbarrier at {name} was seen complete by no wait"),
+            "arrives in the next phase",
+            "counts in the phase before",
+            "PTX asks for a wait that sees a phase complete before a thread arrives in the next one: let a thread wait",
         ),
         PhaseDoubt::Bytes => (
             format!(

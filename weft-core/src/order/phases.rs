@@ -37,6 +37,10 @@ pub enum PhaseDoubt {
     EarlyWait,
     /// A phase might be complete before it expects these bytes.
     Bytes,
+    /// An arrival that may not complete its phase might be the last one.
+    Last,
+    /// No thread has seen the phase before complete.
+    Unseen,
 }
 
 /// Nothing orders two things that threads do at an mbarrier object and that have to be ordered.
@@ -65,6 +69,8 @@ struct Phase {
     expects: Vec<PhasePoint>,
     /// Where bytes were counted as copied.
     copied: Vec<PhasePoint>,
+    /// Arrivals that have to precede another one.
+    preceding: Vec<PhasePoint>,
     /// The waits that saw that it was complete.
     waits: Vec<PhasePoint>,
 }
@@ -77,6 +83,7 @@ impl Phase {
             commands: Vec::new(),
             expects: Vec::new(),
             copied: Vec::new(),
+            preceding: Vec::new(),
             waits: Vec::new(),
         }
     }
@@ -155,6 +162,26 @@ impl Phases {
         self.last.first_unknown(&point, groups)
     }
 
+    /// Adds an arrival that has to precede another one. Its epoch is the one that it began.
+    pub(super) fn precede(&mut self, point: PhasePoint) {
+        self.current.preceding.push(point);
+    }
+
+    /// Returns an arrival in the current phase and a command of the phase before if its lanes know that this is complete, but
+    /// of no wait that saw it (PTX ISA §9.7.13.15.5).
+    pub(super) fn unseen(
+        &self,
+        point: &PhasePoint,
+        groups: &LaneGroups,
+    ) -> Option<[PhasePoint; 2]> {
+        let last = self.last.commands.last()?;
+        let is_seen = |lane| {
+            self.last.waits.iter().any(|wait| wait.is_known_in_part((point.warp, lane), groups))
+        };
+        let lane = lanes(point.lanes).find(|lane| !is_seen(*lane))?;
+        Some([PhasePoint { lanes: 1 << lane, ..*point }, *last])
+    }
+
     /// The clocks that an arrival adds to what its lanes know. `releases`: whether waits learn it.
     pub(super) fn arrive(&mut self, releases: bool) -> impl Iterator<Item = &mut Clock> {
         let Phase { arrived, released, .. } = &mut self.current;
@@ -187,7 +214,10 @@ impl Phases {
         let late = last.waits.iter().find(|wait| !current.is_behind(wait)).copied();
         let late = late.zip(current.commands.last().copied());
         let late = late.map(|(wait, arrival)| (PhaseDoubt::LateWait, [arrival, wait]));
-        let found = late.or_else(|| self.late_bytes(false));
+        let last = current.preceding.iter().find(|own| !current.is_behind(own)).copied();
+        let last = last.zip(current.commands.last().copied());
+        let last = last.map(|(own, arrival)| (PhaseDoubt::Last, [arrival, own]));
+        let found = late.or(last).or_else(|| self.late_bytes(false));
         let complete = std::mem::replace(&mut self.current, Phase::new(warps));
         self.older = std::mem::replace(&mut self.last, complete);
         found

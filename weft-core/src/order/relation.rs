@@ -175,13 +175,19 @@ impl Order {
                 *now = now.next();
                 None
             }
-            MbarrierStep::Arrive { releases } => {
+            MbarrierStep::Arrive { releases, completes } => {
                 let found = phases.count(point, groups);
                 *now = now.next();
+                if !completes {
+                    phases.precede(PhasePoint { then: *now, ..point });
+                }
                 for clock in phases.arrive(releases) {
                     groups.release(warp, lanes, *now, clock);
                 }
-                found.map(|found| (PhaseDoubt::Arrival, found))
+                let unseen = found.is_none().then(|| phases.unseen(&point, groups)).flatten();
+                found
+                    .map(|found| (PhaseDoubt::Arrival, found))
+                    .or(unseen.map(|found| (PhaseDoubt::Unseen, found)))
             }
             MbarrierStep::Expect | MbarrierStep::Copied => {
                 let found = phases.count(point, groups);

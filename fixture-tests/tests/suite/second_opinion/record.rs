@@ -205,7 +205,7 @@ impl Events for Record<'_> {
         match step {
             MbarrierStep::Init => *phases = Phases::default(),
             MbarrierStep::Complete => phases.complete(),
-            MbarrierStep::Arrive { releases: true } => {
+            MbarrierStep::Arrive { releases: true, .. } => {
                 for thread in threads(warp, mask) {
                     let here = self.here[thread].expect("a thread that arrives runs");
                     phases.arrive(here);

@@ -183,6 +183,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             None => self.lane_by_lane(piece),
         };
         self.note_writes(piece, &groups);
+        let bases: Vec<_> = groups.iter().map(|group| group.candidate.base).collect();
+        self.check_open_objects(piece, &bases);
         let stored = self.stored(piece);
         for group in &groups {
             self.emit_group(piece, group, &stored);

@@ -214,6 +214,8 @@ pub enum MbarrierStep {
     Arrive {
         /// Whether the arrival is no `.relaxed` one.
         releases: bool,
+        /// Whether the arrival may complete the phase.
+        completes: bool,
     },
     /// They make its current phase expect bytes, without arriving.
     Expect,

@@ -7,22 +7,26 @@ use super::event::{
 };
 use super::memory_order::{MemoryOrder, MemoryScope, Ordering};
 use super::open_loop::inside;
+use super::piece::Piece;
 use super::spin::is_spin;
 use super::state::Machine;
 use super::stop::{OrStop, Stop, doubt};
 use super::wait::{Groups, SyncPoint};
 use super::warp::{Wait, WaitFor};
 use crate::emulate::sync::mbarrier::{MbarrierId, MbarrierMisuse, MbarrierNeed, Mbarriers};
-use crate::emulate::value::lane::{LaneMask, lanes};
+use crate::emulate::value::lane::{Lane, LaneMask, WARP, lanes};
 use crate::emulate::value::origin::Origin;
 use crate::emulate::value::register::Value;
 use crate::emulate::value::warp_id::WarpId;
-use crate::flow::{Address, BlockId, Instr, space_of, window};
+use crate::flow::{Address, BlockId, Instr, PlaceId, space_of, window};
 use crate::ptx::Space;
 use crate::ptx::isa::{Effect, Modifier, Opcode};
 
 /// Counts of arrivals and of bytes have 32 bits.
 const LOW_WORD: u64 = 0xffff_ffff;
+
+/// So many phases of an object return states that differ; a state that is older cannot be told from a later one.
+const TOKENS: u64 = 64;
 
 /// Lanes at an instruction of an mbarrier object.
 #[derive(Clone, Copy)]
@@ -54,7 +58,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let Some(address) = instr.address.filter(|_| !decoded.is_strange) else {
             return Err(doubt(DoubtKind::Unsupported, instr.place, None));
         };
-        let addresses = self.object_addresses(warp, &address, mask)?;
+        let addresses = self.object_addresses(warp, (&address, instr.place), mask)?;
         let cta = self.warps[warp].cta;
         let bytes = Mbarriers::BYTES;
         // That an object is initialized has to happen before any use of it.
@@ -98,8 +102,12 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     }
 
     /// The addresses of objects in shared memory. Fails if one is open, or of another space.
-    fn object_addresses(&self, warp: WarpId, address: &Address, mask: LaneMask) -> OrStop<Value> {
-        let place = self.program.code[0].place;
+    fn object_addresses(
+        &self,
+        warp: WarpId,
+        (address, place): (&Address, PlaceId),
+        mask: LaneMask,
+    ) -> OrStop<Value> {
         let addresses = self.addresses(warp, address);
         let open = addresses.open_lanes() & mask;
         if open != 0 {
@@ -120,55 +128,137 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     /// Initializes an object, ends its use, or arrives at it. `count`: the first operand behind the address; 0 if there is
     /// none.
     fn act(&mut self, at: AtObject<'_>, count: u64) -> OrStop<()> {
-        let SyncPoint { warp, decoded, lanes: mask, .. } = at.point;
-        self.count_commands(mask);
-        let has = |modifier| decoded.modifiers.has(modifier);
-        for lane in lanes(mask) {
-            let own = AtObject { point: SyncPoint { lanes: 1 << lane, ..at.point }, ..at };
-            let objects = &mut self.ctas[at.object.cta.index()].mbarriers;
-            let signed = i64::try_from(count).expect("32 bits");
-            let (is_complete, step) = match decoded.row.opcode {
-                Opcode::MbarrierInit => {
-                    (objects.init(at.object, count).map(|()| false), Some(MbarrierStep::Init))
-                }
-                Opcode::MbarrierInval => (objects.invalidate(at.object).map(|()| false), None),
-                Opcode::MbarrierExpect => {
-                    (objects.expect(at.object, signed), Some(MbarrierStep::Expect))
-                }
-                Opcode::MbarrierComplete => {
-                    (objects.expect(at.object, -signed), Some(MbarrierStep::Copied))
-                }
-                _ => {
-                    let phase = objects.phase(at.object).unwrap_or_default();
-                    let releases = !has(Modifier::Relaxed);
-                    let arrived = self.arrived(own, count);
-                    if let Some(Some(token)) = at.point.instr.dests.first() {
-                        self.warps[warp].write(*token, Value::uniform(phase), own.point.lanes);
-                    }
-                    (arrived, Some(MbarrierStep::Arrive { releases }))
-                }
-            };
-            let is_complete = is_complete.map_err(|misuse| misused(own, misuse))?;
-            if let Some(step) = step {
-                self.emit_step(own, step);
+        self.count_commands(at.point.lanes);
+        let of = |lanes| AtObject { point: SyncPoint { lanes, ..at.point }, ..at };
+        // Lanes act one by one, and those that act in one phase are emitted together.
+        let mut together = 0;
+        for lane in lanes(at.point.lanes) {
+            let phase = self.mbarriers(at).phase(at.object).unwrap_or_default();
+            let acted = self.act_alone(at, count);
+            if acted.is_err() {
+                self.emit_acts(of(together));
             }
-            self.settle_phase(own, is_complete)?;
+            together |= 1 << lane;
+            let is_complete = acted.map_err(|misuse| misused(of(1 << lane), misuse))?;
+            self.write_token(of(1 << lane), phase);
+            if is_complete {
+                self.emit_acts(of(std::mem::take(&mut together)));
+                self.complete_phase(of(1 << lane))?;
+            }
         }
-        Ok(())
+        self.emit_acts(of(together));
+        self.settle_phase(at)
     }
 
-    /// Completes the phase of an object, or finds out whether schedules agree on it if it has all its arrivals.
-    fn settle_phase(&mut self, at: AtObject<'_>, is_complete: bool) -> OrStop<()> {
+    /// The objects of the cta.
+    fn mbarriers(&mut self, at: AtObject<'_>) -> &mut Mbarriers {
+        &mut self.ctas[at.object.cta.index()].mbarriers
+    }
+
+    /// Makes one lane act at an object. Returns whether that completes the phase.
+    fn act_alone(&mut self, at: AtObject<'_>, count: u64) -> Result<bool, MbarrierMisuse> {
+        let AtObject { point: SyncPoint { decoded, instr, pc, .. }, object } = at;
+        let bytes = i64::try_from(count).expect("32 bits");
+        match decoded.row.opcode {
+            Opcode::MbarrierInit => {
+                self.mbarriers(at).init(object, count)?;
+                if self.slice.contents.has(Space::Shared) {
+                    let opaque = Lane::open(self.facts.symbolics.any_number(Origin::Hardware(pc)));
+                    let shared = &mut self.ctas[object.cta.index()].shared;
+                    shared.store(object.address, Mbarriers::BYTES, opaque);
+                }
+                return Ok(false);
+            }
+            Opcode::MbarrierInval => return self.mbarriers(at).invalidate(object).map(|()| false),
+            Opcode::MbarrierExpect => return self.mbarriers(at).expect(object, bytes),
+            Opcode::MbarrierComplete => return self.mbarriers(at).expect(object, -bytes),
+            _ => {}
+        }
+        let has = |modifier| decoded.modifiers.has(modifier);
+        let count = if has(Modifier::ExpectTx) || instr.sources.is_empty() { 1 } else { count };
+        if has(Modifier::ExpectTx) {
+            self.mbarriers(at).expect(object, bytes)?;
+        }
+        let drops = decoded.row.opcode == Opcode::MbarrierDrop;
+        let is_complete = self.mbarriers(at).arrive(object, count, drops)?;
+        let is_wrong = is_complete && has(Modifier::NoComplete);
+        if is_wrong { Err(MbarrierMisuse::Completes) } else { Ok(is_complete) }
+    }
+
+    /// Emits what lanes have done.
+    fn emit_acts(&mut self, at: AtObject<'_>) {
+        let has = |modifier| at.point.decoded.modifiers.has(modifier);
+        let step = match at.point.decoded.row.opcode {
+            Opcode::MbarrierInit => MbarrierStep::Init,
+            Opcode::MbarrierInval => return,
+            Opcode::MbarrierExpect => MbarrierStep::Expect,
+            Opcode::MbarrierComplete => MbarrierStep::Copied,
+            _ => MbarrierStep::Arrive {
+                releases: !has(Modifier::Relaxed),
+                completes: !has(Modifier::NoComplete),
+            },
+        };
+        if at.point.lanes != 0 {
+            self.emit_step(at, step);
+        }
+    }
+
+    /// Writes the state that an arrival in a phase returns. Nothing is known of its bits.
+    fn write_token(&mut self, at: AtObject<'_>, phase: u64) {
+        let Some(Some(dest)) = at.point.instr.dests.first() else { return };
+        let key = (at.object, phase % TOKENS);
+        let symbol = match self.tokens.get(&key) {
+            Some(symbol) => *symbol,
+            None => {
+                let origin = Origin::Hardware(at.point.pc);
+                let symbol = self.facts.symbolics.token(origin, at.object.address, key.1);
+                self.tokens.insert(key, symbol);
+                self.token_of.insert(symbol, key);
+                symbol
+            }
+        };
+        self.warps[at.point.warp].write(*dest, Value::open(symbol), at.point.lanes);
+    }
+
+    /// Groups lanes by the phase that they wait for: by its parity, or by the state that an arrival returned, as a number of
+    /// phases before the current one.
+    fn awaited_phases(&mut self, at: AtObject<'_>) -> OrStop<Groups<u64>> {
+        let SyncPoint { warp, pc, instr, decoded, lanes: mask, .. } = at.point;
+        if decoded.modifiers.has(Modifier::Parity) {
+            return self.known(at.point, 0);
+        }
+        let current = self.mbarriers(at).phase(at.object).map_err(|misuse| misused(at, misuse))?;
+        let state = self.source(warp, pc, 0);
+        let mut groups = Groups::new();
+        for lane in lanes(mask) {
+            let own = state.whole(lane);
+            let token =
+                own.symbol.filter(|_| own.bits == 0).and_then(|own| self.token_of.get(&own));
+            let Some((object, number)) = token else {
+                let origin = own.symbol.and_then(|symbol| self.facts.symbolics.origin(symbol));
+                return Err(doubt(DoubtKind::Barrier, instr.place, origin));
+            };
+            let ago = current.wrapping_sub(*number) % TOKENS;
+            let wait = AtObject { point: SyncPoint { lanes: 1 << lane, ..at.point }, ..at };
+            if *object != at.object || ago > 1 || ago > current {
+                return Err(misused(wait, MbarrierMisuse::Stale));
+            }
+            match groups.iter_mut().find(|(known, _)| *known == ago) {
+                Some((_, group)) => *group |= 1 << lane,
+                None => groups.push((ago, 1 << lane)),
+            }
+        }
+        Ok(groups)
+    }
+
+    /// Finds out whether schedules agree on the current phase of an object, if it has all its arrivals.
+    fn settle_phase(&mut self, at: AtObject<'_>) -> OrStop<()> {
         let objects = &self.ctas[at.object.cta.index()].mbarriers;
         if objects.might_overflow(at.object) {
             return Err(doubt(DoubtKind::Unsupported, at.point.instr.place, None));
         }
-        match objects.need(at.object) {
-            _ if is_complete => self.complete_phase(at)?,
-            Some(MbarrierNeed { arrivals: 0, bytes }) => {
-                self.emit_step(at, MbarrierStep::Full { has_excess: bytes < 0 });
-            }
-            _ => {}
+        if let Some(MbarrierNeed { arrivals: 0, bytes }) = objects.need(at.object) {
+            self.emit_step(at, MbarrierStep::Full { has_excess: bytes < 0 });
         }
         Ok(())
     }
@@ -185,24 +275,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let bytes = i64::try_from(bytes).expect("32 bits");
         let is_complete = objects.expect(object, -bytes).map_err(|misuse| misused(at, misuse))?;
         self.emit_step(at, MbarrierStep::Copied);
-        self.settle_phase(at, is_complete)
-    }
-
-    /// Makes one lane arrive, after its expectation of bytes if it states one. Returns whether that completes the phase.
-    fn arrived(&mut self, at: AtObject<'_>, given: u64) -> Result<bool, MbarrierMisuse> {
-        let SyncPoint { decoded, instr, .. } = at.point;
-        let has = |modifier| decoded.modifiers.has(modifier);
-        let objects = &mut self.ctas[at.object.cta.index()].mbarriers;
-        let count = if has(Modifier::ExpectTx) || instr.sources.is_empty() { 1 } else { given };
-        if has(Modifier::ExpectTx) {
-            objects.expect(at.object, i64::try_from(given).expect("32 bits"))?;
-        }
-        let drops = decoded.row.opcode == Opcode::MbarrierDrop;
-        let is_complete = objects.arrive(at.object, count, drops)?;
-        if is_complete && has(Modifier::NoComplete) {
-            return Err(MbarrierMisuse::Completes);
-        }
-        Ok(is_complete)
+        if is_complete { self.complete_phase(at) } else { self.settle_phase(at) }
     }
 
     /// Runs a test whether a phase is complete. Returns the lanes that wait until it is.
@@ -211,7 +284,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let is_spin = self.is_spin(block);
         let mut waiting = 0;
         for (object, lanes) in self.objects(point)? {
-            for (phase, lanes) in self.known(SyncPoint { lanes, ..point }, 0)? {
+            let at = AtObject { point: SyncPoint { lanes, ..point }, object };
+            self.mbarriers(at).phase(object).map_err(|misuse| misused(at, misuse))?;
+            for (awaited, lanes) in self.awaited_phases(at)? {
                 let at = AtObject { point: SyncPoint { lanes, ..point }, object };
                 if !is_spin {
                     let open = self.facts.symbolics.any_number(Origin::Hardware(pc));
@@ -220,7 +295,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                     }
                     continue;
                 }
-                let (phase, is_complete) = self.begin_wait(at, phase)?;
+                let (phase, is_complete) = self.begin_wait(at, awaited)?;
                 if is_complete {
                     self.see_complete(at);
                     continue;
@@ -239,21 +314,16 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         *self.spins.entry(block).or_insert_with(|| is_spin(program, block))
     }
 
-    /// Begins to wait for a phase, given by its parity or by the state that an arrival returned. Returns its number, and
-    /// whether it is complete.
-    fn begin_wait(&mut self, at: AtObject<'_>, given: u64) -> OrStop<(u64, bool)> {
-        let objects = &self.ctas[at.object.cta.index()].mbarriers;
-        let current = objects.phase(at.object).map_err(|misuse| misused(at, misuse))?;
-        if at.point.decoded.modifiers.has(Modifier::Parity) {
-            let sees_current = given & 1 == current & 1;
-            self.emit_step(at, MbarrierStep::Begin { sees_current });
-            return Ok((current, !sees_current));
+    /// Begins to wait for a phase, given as by `awaited_phases`. Returns its number if it is the current one, and whether it
+    /// is complete.
+    fn begin_wait(&mut self, at: AtObject<'_>, awaited: u64) -> OrStop<(u64, bool)> {
+        let current = self.mbarriers(at).phase(at.object).map_err(|misuse| misused(at, misuse))?;
+        if !at.point.decoded.modifiers.has(Modifier::Parity) {
+            return Ok((current, awaited == 1));
         }
-        match given.checked_sub(current) {
-            Some(0) => Ok((current, false)),
-            None if given + 1 == current => Ok((given, true)),
-            _ => Err(misused(at, MbarrierMisuse::Stale)),
-        }
+        let sees_current = awaited & 1 == current & 1;
+        self.emit_step(at, MbarrierStep::Begin { sees_current });
+        Ok((current, !sees_current))
     }
 
     /// Lets lanes see that a phase is complete.
@@ -319,6 +389,34 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             bytes: access.bytes,
             access: access.kind,
             condition: access.condition,
+        });
+    }
+
+    /// Emits a fault if an access at an open address might reach an object that is initialized. `bases`: the variables that
+    /// it might access, `None` if that is not known.
+    pub(super) fn check_open_objects(&mut self, piece: &Piece<'_>, bases: &[Option<usize>]) {
+        let &Piece { warp, pc, space, addresses, lanes: mask, .. } = piece;
+        let objects = &self.ctas[self.warps[warp].cta.index()].mbarriers;
+        if space != Space::Shared || objects.is_empty() {
+            return;
+        }
+        let of =
+            |first: u64| self.program.shared_variable(first, first + u64::from(Mbarriers::BYTES));
+        let is_reached = |first: u64| bases.contains(&None) || bases.contains(&of(first));
+        if !objects.addresses().any(is_reached) {
+            return;
+        }
+        let origin = addresses.symbol(mask).and_then(|symbol| self.facts.symbolics.origin(symbol));
+        self.events.fault(Fault {
+            kind: FaultKind::Object,
+            pc,
+            warp,
+            lane: mask.trailing_zeros() as usize % WARP,
+            space,
+            address: None,
+            bytes: piece.bytes(),
+            access: self.own_kind(piece.decoded),
+            condition: Some(origin.unwrap_or(Origin::Register)),
         });
     }
 

@@ -71,6 +71,8 @@ pub fn run(
         scheduler: Scheduler::new(inputs.options.schedule, count, cta.index),
         votes: BTreeMap::new(),
         spins: BTreeMap::new(),
+        tokens: BTreeMap::new(),
+        token_of: BTreeMap::new(),
         agents: BTreeMap::new(),
         loop_counters: PerWarp::new(count, |_| LoopCounters::new()),
         first_arrivals: BTreeMap::new(),

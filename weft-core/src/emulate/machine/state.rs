@@ -18,7 +18,7 @@ use crate::emulate::facts::inherited::GeneralWrites;
 use crate::emulate::memory::inputs::{Cta, Inputs};
 use crate::emulate::memory::pages::Memory;
 use crate::emulate::sync::barrier::{BarrierId, Barriers};
-use crate::emulate::sync::mbarrier::Mbarriers;
+use crate::emulate::sync::mbarrier::{MbarrierId, Mbarriers};
 use crate::emulate::value::lane::SymbolId;
 use crate::emulate::value::warp_id::{PerWarp, WarpId};
 use crate::flow::{BlockId, Program};
@@ -103,6 +103,10 @@ pub(super) struct Machine<'a, E> {
     pub(super) loop_counters: PerWarp<LoopCounters>,
     /// For each block that ends with a wait for a phase of an mbarrier object, whether the wait is only ever tried again.
     pub(super) spins: BTreeMap<BlockId, bool>,
+    /// For each mbarrier object, what stands for the states that arrivals in its last phases returned, and the other way
+    /// around.
+    pub(super) tokens: BTreeMap<(MbarrierId, u64), SymbolId>,
+    pub(super) token_of: BTreeMap<SymbolId, (MbarrierId, u64)>,
     /// The agents of bulk copies, numbered.
     pub(super) agents: BTreeMap<AgentDuty, usize>,
     /// For each barrier, the threads that came first to its current generation.

@@ -163,6 +163,11 @@ impl Mbarriers {
         self.live.get(&id).map(|object| object.need)
     }
 
+    /// The addresses of the initialized objects.
+    pub fn addresses(&self) -> impl Iterator<Item = u64> {
+        self.live.keys().map(|id| id.address)
+    }
+
     /// The first initialized object of which some bytes lie among these.
     pub fn among(&self, cta: CtaRank, first: u64, bytes: u64) -> Option<MbarrierId> {
         let at = |address| MbarrierId { cta, address };

@@ -52,6 +52,8 @@ enum Identity {
     Initial(Origin, u64, u32),
     /// The result of an atomic, with its width in bits.
     Result(Execution, u32),
+    /// The state that an arrival at an mbarrier object returns: the address of the object, and a number of the phase.
+    Token(u64, u64),
     /// The result of an exchange that gives all participating lanes the same value.
     Exchanged(Exchange),
     /// Number of iterations that a cta has run of a loop: the cta, the loop's header, and how often the cta has entered
@@ -341,6 +343,18 @@ impl Symbolics {
         let value =
             SymbolicValue { origin, region, bits, atoms, congruence: modulus, wrap, is_exchanged };
         self.intern(Identity::Any(origin, region), value)
+    }
+
+    /// The state that arrivals at the mbarrier object at this address return in a phase, by a number of the phase. States of
+    /// one phase need not be equal.
+    pub(crate) fn token(&mut self, origin: Origin, object: u64, number: u64) -> SymbolId {
+        let region = Region::Number;
+        self.reads_unwritten |= origin.unwritten().is_some();
+        let (bits, atoms, is_exchanged) = (64, Atoms::Sum(Box::default()), false);
+        let (modulus, wrap) = (1, 0);
+        let value =
+            SymbolicValue { origin, region, bits, atoms, congruence: modulus, wrap, is_exchanged };
+        self.intern(Identity::Token(object, number), value)
     }
 
     /// Any number: a value that contains no address.
