@@ -134,20 +134,22 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let mut together = 0;
         for lane in lanes(at.point.lanes) {
             let phase = self.mbarriers(at).phase(at.object).unwrap_or_default();
-            let acted = self.act_alone(at, count);
+            let acted = self.act_alone(of(1 << lane), count);
             if acted.is_err() {
                 self.emit_acts(of(together));
             }
+            let is_complete = acted?;
             together |= 1 << lane;
-            let is_complete = acted.map_err(|misuse| misused(of(1 << lane), misuse))?;
             self.write_token(of(1 << lane), phase);
-            if is_complete {
+            let need = self.mbarriers(at).need(at.object);
+            if is_complete || need.is_some_and(|need| need.arrivals == 0) {
                 self.emit_acts(of(std::mem::take(&mut together)));
-                self.complete_phase(of(1 << lane))?;
+                self.settle_phase(of(1 << lane), is_complete)?;
             }
         }
         self.emit_acts(of(together));
-        self.settle_phase(at)
+        let might_overflow = self.mbarriers(at).might_overflow(at.object);
+        if might_overflow { Err(unsupported(at)) } else { Ok(()) }
     }
 
     /// The objects of the cta.
@@ -156,8 +158,37 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     }
 
     /// Makes one lane act at an object. Returns whether that completes the phase.
-    fn act_alone(&mut self, at: AtObject<'_>, count: u64) -> Result<bool, MbarrierMisuse> {
-        let AtObject { point: SyncPoint { decoded, instr, pc, .. }, object } = at;
+    fn act_alone(&mut self, at: AtObject<'_>, count: u64) -> OrStop<bool> {
+        let has = |modifier| at.point.decoded.modifiers.has(modifier);
+        let acted = match at.point.decoded.row.opcode {
+            Opcode::MbarrierArrive | Opcode::MbarrierDrop if has(Modifier::ExpectTx) => {
+                // Whether the bytes alone may complete the phase before the arrival is not said (PTX ISA §9.7.13.15.13).
+                let bytes = i64::try_from(count).expect("32 bits");
+                match self.mbarriers(at).expect(at.object, bytes) {
+                    Ok(true) => return Err(unsupported(at)),
+                    Ok(false) => self.arrive_alone(at, 1),
+                    Err(misuse) => Err(misuse),
+                }
+            }
+            Opcode::MbarrierArrive | Opcode::MbarrierDrop => {
+                self.arrive_alone(at, if at.point.instr.sources.is_empty() { 1 } else { count })
+            }
+            _ => self.change_alone(at, count),
+        };
+        acted.map_err(|misuse| misused(at, misuse))
+    }
+
+    /// As `act_alone`, for an arrival that counts as this many.
+    fn arrive_alone(&mut self, at: AtObject<'_>, count: u64) -> Result<bool, MbarrierMisuse> {
+        let drops = at.point.decoded.row.opcode == Opcode::MbarrierDrop;
+        let is_complete = self.mbarriers(at).arrive(at.object, count, drops)?;
+        let is_wrong = is_complete && at.point.decoded.modifiers.has(Modifier::NoComplete);
+        if is_wrong { Err(MbarrierMisuse::Completes) } else { Ok(is_complete) }
+    }
+
+    /// As `act_alone`, for an instruction that is no arrival.
+    fn change_alone(&mut self, at: AtObject<'_>, count: u64) -> Result<bool, MbarrierMisuse> {
+        let AtObject { point: SyncPoint { decoded, pc, .. }, object } = at;
         let bytes = i64::try_from(count).expect("32 bits");
         match decoded.row.opcode {
             Opcode::MbarrierInit => {
@@ -167,22 +198,12 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                     let shared = &mut self.ctas[object.cta.index()].shared;
                     shared.store(object.address, Mbarriers::BYTES, opaque);
                 }
-                return Ok(false);
+                Ok(false)
             }
-            Opcode::MbarrierInval => return self.mbarriers(at).invalidate(object).map(|()| false),
-            Opcode::MbarrierExpect => return self.mbarriers(at).expect(object, bytes),
-            Opcode::MbarrierComplete => return self.mbarriers(at).expect(object, -bytes),
-            _ => {}
+            Opcode::MbarrierInval => self.mbarriers(at).invalidate(object).map(|()| false),
+            Opcode::MbarrierExpect => self.mbarriers(at).expect(object, bytes),
+            _ => self.mbarriers(at).expect(object, -bytes),
         }
-        let has = |modifier| decoded.modifiers.has(modifier);
-        let count = if has(Modifier::ExpectTx) || instr.sources.is_empty() { 1 } else { count };
-        if has(Modifier::ExpectTx) {
-            self.mbarriers(at).expect(object, bytes)?;
-        }
-        let drops = decoded.row.opcode == Opcode::MbarrierDrop;
-        let is_complete = self.mbarriers(at).arrive(object, count, drops)?;
-        let is_wrong = is_complete && has(Modifier::NoComplete);
-        if is_wrong { Err(MbarrierMisuse::Completes) } else { Ok(is_complete) }
     }
 
     /// Emits what lanes have done.
@@ -251,13 +272,12 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         Ok(groups)
     }
 
-    /// Finds out whether schedules agree on the current phase of an object, if it has all its arrivals.
-    fn settle_phase(&mut self, at: AtObject<'_>) -> OrStop<()> {
-        let objects = &self.ctas[at.object.cta.index()].mbarriers;
-        if objects.might_overflow(at.object) {
-            return Err(doubt(DoubtKind::Unsupported, at.point.instr.place, None));
+    /// Completes the phase of an object, or finds out whether schedules agree on it if it has all its arrivals.
+    fn settle_phase(&mut self, at: AtObject<'_>, is_complete: bool) -> OrStop<()> {
+        if is_complete {
+            return self.complete_phase(at);
         }
-        if let Some(MbarrierNeed { arrivals: 0, bytes }) = objects.need(at.object) {
+        if let Some(MbarrierNeed { arrivals: 0, bytes }) = self.mbarriers(at).need(at.object) {
             self.emit_step(at, MbarrierStep::Full { has_excess: bytes < 0 });
         }
         Ok(())
@@ -275,7 +295,10 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let bytes = i64::try_from(bytes).expect("32 bits");
         let is_complete = objects.expect(object, -bytes).map_err(|misuse| misused(at, misuse))?;
         self.emit_step(at, MbarrierStep::Copied);
-        if is_complete { self.complete_phase(at) } else { self.settle_phase(at) }
+        if self.mbarriers(at).might_overflow(object) {
+            return Err(unsupported(at));
+        }
+        self.settle_phase(at, is_complete)
     }
 
     /// Runs a test whether a phase is complete. Returns the lanes that wait until it is.
@@ -424,6 +447,11 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let AtObject { point: SyncPoint { warp, pc, lanes, .. }, object } = at;
         self.events.mbarrier(MbarrierEvent { warp, lanes, pc, object, step });
     }
+}
+
+/// Stops because what an instruction does to an object is not modelled.
+fn unsupported(at: AtObject<'_>) -> Stop {
+    doubt(DoubtKind::Unsupported, at.point.instr.place, None)
 }
 
 /// Stops because an object was used wrongly.
