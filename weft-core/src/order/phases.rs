@@ -65,8 +65,10 @@ struct Phase {
     arrived: Clock,
     /// All that counts in the phase.
     commands: Vec<PhasePoint>,
-    /// Where threads made it expect bytes without arriving.
-    expects: Vec<PhasePoint>,
+    /// Where threads made it expect bytes without arriving, and whether all copies come after that.
+    expects: Vec<(PhasePoint, bool)>,
+    /// Whether arrivals made it expect bytes.
+    has_expected: bool,
     /// Where bytes were counted as copied.
     copied: Vec<PhasePoint>,
     /// Arrivals that have to precede another one.
@@ -82,6 +84,7 @@ impl Phase {
             arrived: Clock::new(warps),
             commands: Vec::new(),
             expects: Vec::new(),
+            has_expected: false,
             copied: Vec::new(),
             preceding: Vec::new(),
             waits: Vec::new(),
@@ -182,8 +185,14 @@ impl Phases {
         Some([PhasePoint { lanes: 1 << lane, ..*point }, *last])
     }
 
-    /// The clocks that an arrival adds to what its lanes know. `releases`: whether waits learn it.
-    pub(super) fn arrive(&mut self, releases: bool) -> impl Iterator<Item = &mut Clock> {
+    /// The clocks that an arrival adds to what its lanes know. `releases`: whether waits learn it; `expects`: whether it made
+    /// the phase expect bytes.
+    pub(super) fn arrive(
+        &mut self,
+        releases: bool,
+        expects: bool,
+    ) -> impl Iterator<Item = &mut Clock> {
+        self.current.has_expected |= expects;
         let Phase { arrived, released, .. } = &mut self.current;
         [Some(arrived), Some(released).filter(|_| releases)].into_iter().flatten()
     }
@@ -193,17 +202,30 @@ impl Phases {
         self.current.released.learn(agent, LaneMask::MAX, LaneMask::MAX, epoch);
     }
 
-    /// Adds that threads make the current phase expect bytes without arriving, or count bytes as copied.
-    pub(super) fn count_bytes(&mut self, point: PhasePoint, are_expected: bool) {
+    /// Adds that threads make the current phase expect bytes without arriving.
+    pub(super) fn expect(&mut self, point: PhasePoint) {
+        let is_first = self.current.copied.is_empty();
+        self.current.expects.push((point, is_first));
+    }
+
+    /// Adds that threads count bytes as copied.
+    pub(super) fn copy(&mut self, point: PhasePoint, groups: &LaneGroups) {
         let Phase { expects, copied, .. } = &mut self.current;
-        if are_expected { expects } else { copied }.push(point);
+        copied.push(point);
+        let is_known = |own: &PhasePoint| {
+            lanes(point.lanes).all(|lane| own.unknown((point.warp, lane), groups) == 0)
+        };
+        expects.iter_mut().for_each(|(own, is_before)| *is_before &= is_known(own));
     }
 
     /// Returns an arrival in the current phase, which has all of them, and an expectation of bytes that none of them knows
     /// of. `has_excess`: whether more bytes were copied than it expects; then likewise where bytes were copied.
     pub(super) fn late_bytes(&self, has_excess: bool) -> Option<(PhaseDoubt, [PhasePoint; 2])> {
-        let Phase { expects, copied, .. } = &self.current;
-        let mut own = expects.iter().chain(copied.iter().filter(|_| has_excess));
+        let Phase { expects, copied, has_expected, .. } = &self.current;
+        // While bytes are expected that are not copied yet, the phase is not complete.
+        let expects = expects.iter().filter(|(_, is_before)| !has_expected || !is_before);
+        let copied = copied.iter().filter(|_| has_excess);
+        let mut own = expects.map(|(own, _)| own).chain(copied);
         let own = own.find(|own| !self.current.is_behind(own))?;
         Some((PhaseDoubt::Bytes, [*self.current.commands.last()?, *own]))
     }

@@ -175,13 +175,13 @@ impl Order {
                 *now = now.next();
                 None
             }
-            MbarrierStep::Arrive { releases, completes } => {
+            MbarrierStep::Arrive { releases, completes, expects } => {
                 let found = phases.count(point, groups);
                 *now = now.next();
                 if !completes {
                     phases.precede(PhasePoint { then: *now, ..point });
                 }
-                for clock in phases.arrive(releases) {
+                for clock in phases.arrive(releases, expects) {
                     groups.release(warp, lanes, *now, clock);
                 }
                 let unseen = found.is_none().then(|| phases.unseen(&point, groups)).flatten();
@@ -191,7 +191,11 @@ impl Order {
             }
             MbarrierStep::Expect | MbarrierStep::Copied => {
                 let found = phases.count(point, groups);
-                phases.count_bytes(point, step == MbarrierStep::Expect);
+                if step == MbarrierStep::Expect {
+                    phases.expect(point);
+                } else {
+                    phases.copy(point, groups);
+                }
                 *now = now.next();
                 found.map(|found| (PhaseDoubt::Arrival, found))
             }

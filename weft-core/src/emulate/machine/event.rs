@@ -216,6 +216,8 @@ pub enum MbarrierStep {
         releases: bool,
         /// Whether the arrival may complete the phase.
         completes: bool,
+        /// Whether it makes the phase expect bytes before.
+        expects: bool,
     },
     /// They make its current phase expect bytes, without arriving.
     Expect,

@@ -136,18 +136,18 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             let phase = self.mbarriers(at).phase(at.object).unwrap_or_default();
             let acted = self.act_alone(of(1 << lane), count);
             if acted.is_err() {
-                self.emit_acts(of(together));
+                self.emit_acts(of(together), count);
             }
             let is_complete = acted?;
             together |= 1 << lane;
             self.write_token(of(1 << lane), phase);
             let need = self.mbarriers(at).need(at.object);
             if is_complete || need.is_some_and(|need| need.arrivals == 0) {
-                self.emit_acts(of(std::mem::take(&mut together)));
+                self.emit_acts(of(std::mem::take(&mut together)), count);
                 self.settle_phase(of(1 << lane), is_complete)?;
             }
         }
-        self.emit_acts(of(together));
+        self.emit_acts(of(together), count);
         let might_overflow = self.mbarriers(at).might_overflow(at.object);
         if might_overflow { Err(unsupported(at)) } else { Ok(()) }
     }
@@ -206,8 +206,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
     }
 
-    /// Emits what lanes have done.
-    fn emit_acts(&mut self, at: AtObject<'_>) {
+    /// Emits what lanes have done. `count`: as in `act`.
+    fn emit_acts(&mut self, at: AtObject<'_>, count: u64) {
         let has = |modifier| at.point.decoded.modifiers.has(modifier);
         let step = match at.point.decoded.row.opcode {
             Opcode::MbarrierInit => MbarrierStep::Init,
@@ -217,6 +217,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             _ => MbarrierStep::Arrive {
                 releases: !has(Modifier::Relaxed),
                 completes: !has(Modifier::NoComplete),
+                expects: has(Modifier::ExpectTx) && count > 0,
             },
         };
         if at.point.lanes != 0 {
