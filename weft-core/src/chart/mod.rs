@@ -171,7 +171,7 @@ fn shown_cta(
     let entries: Vec<_> = entries.into_iter().filter(is_shown).collect();
     let mut stuck = BTreeMap::new();
     if let End::Deadlock(all) = end {
-        for (barrier, need) in all.iter().filter_map(|own| own.barrier()) {
+        for (barrier, need) in all.iter().filter_map(Stuck::barrier) {
             stuck.insert(barrier, barriers::need(barrier, need));
         }
     }

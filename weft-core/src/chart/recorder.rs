@@ -85,7 +85,7 @@ impl<'a> ChartRecorder<'a> {
     /// Creates the recorder of a cta. `live`: the lanes of each warp.
     pub(super) fn new(program: &'a Program, live: PerWarp<LaneMask>, watches: Vec<Watch>) -> Self {
         let points = watches.iter().map(|_| SitePoints::default()).collect();
-        let (order, log) = (Order::new(live.clone()), RunLog::default());
+        let (order, log) = (Order::new(&live.clone()), RunLog::default());
         Self {
             program,
             order,

@@ -94,7 +94,7 @@ impl Detector {
     /// take.
     pub(super) fn new(block: Dim3, has_others: bool, memory: u64, open: OpenAccesses) -> Self {
         Self {
-            order: Order::new(full_warps(block)),
+            order: Order::new(&full_warps(block)),
             shared: Shadow::within(memory / SHADOW_PART),
             global: Shadow::within(memory / SHADOW_PART),
             footprint: has_others.then(|| Footprint::within(memory / FOOTPRINT_PART)),

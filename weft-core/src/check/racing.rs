@@ -163,7 +163,7 @@ fn record(
         let watched = decided_cta.map_or_else(Watched::default, DecidedCta::watched);
         let mut reached = vec![false; passes.names.program.code.len()];
         let history = CtaHistory::within(memory, &watched);
-        let order = Order::new(full_warps(passes.inputs.block));
+        let order = Order::new(&full_warps(passes.inputs.block));
         let mut recorder = Recorder {
             order,
             history,

@@ -14,6 +14,8 @@ use crate::race::{Conflict, Pair, RacingAccess};
 /// accesses.
 pub(crate) fn hands_over(program: &Program) -> bool {
     const ORDERED: [Modifier; 3] = [Modifier::Acquire, Modifier::Release, Modifier::AcqRel];
+    // These fences order accesses of different kinds, or make mbarrier objects visible to other ctas.
+    const OTHER: [Modifier; 2] = [Modifier::Proxy, Modifier::MbarrierInit];
     const STRONG: [Modifier; 3] = [Modifier::Volatile, Modifier::Relaxed, Modifier::Mmio];
     let has = |wanted: fn(&Decoded) -> bool| {
         program.code.iter().filter_map(|instr| instr.decoded()).any(wanted)
@@ -21,8 +23,6 @@ pub(crate) fn hands_over(program: &Program) -> bool {
     let is_ordered = |decoded: &Decoded| {
         decoded.row.family == Family::Access && decoded.modifiers.first_of(&ORDERED).is_some()
     };
-    // These order accesses of different kinds, or make mbarrier objects visible to other ctas.
-    const OTHER: [Modifier; 2] = [Modifier::Proxy, Modifier::MbarrierInit];
     let is_fence = |decoded: &Decoded| {
         decoded.row.family == Family::Fence && decoded.modifiers.first_of(&OTHER).is_none()
     };

@@ -215,7 +215,9 @@ impl Phases {
         let is_known = |own: &PhasePoint| {
             lanes(point.lanes).all(|lane| own.unknown((point.warp, lane), groups) == 0)
         };
-        expects.iter_mut().for_each(|(own, is_before)| *is_before &= is_known(own));
+        for (own, is_before) in expects {
+            *is_before &= is_known(own);
+        }
     }
 
     /// Returns an arrival in the current phase, which has all of them, and an expectation of bytes that none of them knows

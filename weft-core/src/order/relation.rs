@@ -64,7 +64,7 @@ pub struct Order {
 
 impl Order {
     /// The relation before anything has run. `live`: the lanes of each warp.
-    pub fn new(live: PerWarp<LaneMask>) -> Self {
+    pub fn new(live: &PerWarp<LaneMask>) -> Self {
         let count = live.count();
         let warp = |live: &LaneMask| WarpClock {
             now: Epoch::default(),
@@ -331,7 +331,7 @@ mod tests {
     fn all_that_live_have_to_know() {
         let all = LaneMask::MAX;
         let [first, second] = [0, 1].map(WarpId::new);
-        let mut order = Order::new([1, all].into_iter().collect());
+        let mut order = Order::new(&[1, all].into_iter().collect());
         assert!(!order.is_before_all(second, Epoch::default(), all), "it does not know itself");
         synchronize_alone(&mut order, second);
         assert!(

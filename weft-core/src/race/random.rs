@@ -132,7 +132,7 @@ impl Touch {
 
 /// Nothing has happened.
 pub(super) fn order() -> Order {
-    Order::new(LANES.into_iter().collect())
+    Order::new(&LANES.into_iter().collect())
 }
 
 /// Synchronizes all warps at a barrier, or two of them, or some lanes of one warp.

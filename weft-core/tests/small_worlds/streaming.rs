@@ -111,7 +111,7 @@ fn run(program: &Program, schedule: Schedule, pass: &mut impl Pass) -> Option<()
         waits: BTreeMap::new(),
         live: (0..agents).map(WarpId::new).collect(),
         barriers: Barriers::new(u32::try_from(agents).expect("few agents")),
-        order: Order::new(PerWarp::new(agents, |_| 1)),
+        order: Order::new(&PerWarp::new(agents, |_| 1)),
     };
     let mut turn = 0;
     while run.live != WarpSet::EMPTY {

@@ -66,9 +66,10 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let kind = AccessKind {
             writes: true,
             manner: if is_first { AccessManner::Plain } else { AccessManner::Atomic },
-            order: match is_first {
-                true => MemoryOrder::default(),
-                false => MemoryOrder::new(Ordering::Relaxed, MemoryScope::Cluster),
+            order: if is_first {
+                MemoryOrder::default()
+            } else {
+                MemoryOrder::new(Ordering::Relaxed, MemoryScope::Cluster)
             },
             element: 8,
             ..AccessKind::default()
@@ -229,16 +230,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     fn write_token(&mut self, at: AtObject<'_>, phase: u64) {
         let Some(Some(dest)) = at.point.instr.dests.first() else { return };
         let key = (at.object, phase % TOKENS);
-        let symbol = match self.tokens.get(&key) {
-            Some(symbol) => *symbol,
-            None => {
-                let origin = Origin::Hardware(at.point.pc);
-                let symbol = self.facts.symbolics.token(origin, at.object.address, key.1);
-                self.tokens.insert(key, symbol);
-                self.token_of.insert(symbol, key);
-                symbol
-            }
-        };
+        let origin = Origin::Hardware(at.point.pc);
+        let symbol = self.facts.symbolics.token(origin, at.object.address, key.1);
+        self.tokens.insert(symbol, key);
         self.warps[at.point.warp].write(*dest, Value::open(symbol), at.point.lanes);
     }
 
@@ -254,8 +248,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let mut groups = Groups::new();
         for lane in lanes(mask) {
             let own = state.whole(lane);
-            let token =
-                own.symbol.filter(|_| own.bits == 0).and_then(|own| self.token_of.get(&own));
+            let token = own.symbol.filter(|_| own.bits == 0).and_then(|own| self.tokens.get(&own));
             let Some((object, number)) = token else {
                 let origin = own.symbol.and_then(|symbol| self.facts.symbolics.origin(symbol));
                 return Err(doubt(DoubtKind::Barrier, instr.place, origin));

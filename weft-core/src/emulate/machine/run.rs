@@ -72,7 +72,6 @@ pub fn run(
         votes: BTreeMap::new(),
         spins: BTreeMap::new(),
         tokens: BTreeMap::new(),
-        token_of: BTreeMap::new(),
         agents: BTreeMap::new(),
         loop_counters: PerWarp::new(count, |_| LoopCounters::new()),
         first_arrivals: BTreeMap::new(),

@@ -103,10 +103,8 @@ pub(super) struct Machine<'a, E> {
     pub(super) loop_counters: PerWarp<LoopCounters>,
     /// For each block that ends with a wait for a phase of an mbarrier object, whether the wait is only ever tried again.
     pub(super) spins: BTreeMap<BlockId, bool>,
-    /// For each mbarrier object, what stands for the states that arrivals in its last phases returned, and the other way
-    /// around.
-    pub(super) tokens: BTreeMap<(MbarrierId, u64), SymbolId>,
-    pub(super) token_of: BTreeMap<SymbolId, (MbarrierId, u64)>,
+    /// For each symbolic value of a state that an arrival returned: the mbarrier object, and a number of the phase.
+    pub(super) tokens: BTreeMap<SymbolId, (MbarrierId, u64)>,
     /// The agents of bulk copies, numbered.
     pub(super) agents: BTreeMap<AgentDuty, usize>,
     /// For each barrier, the threads that came first to its current generation.

@@ -101,7 +101,7 @@ fn told_byte_by_byte_a_page_says_the_same() {
 /// Two stores look alike as rows, but in each another lane stores to the first word.
 #[test]
 fn lanes_that_change_places_race() {
-    let order = Order::new([LaneMask::MAX].into_iter().collect());
+    let order = Order::new(&[LaneMask::MAX].into_iter().collect());
     let place = |first: usize| {
         Value::each(std::array::from_fn(|lane| if lane == first { 0 } else { lane as u64 * 4 }))
     };
