@@ -20,13 +20,20 @@ use weft_fixture_tests::files;
 use weft_fixture_tests::language::Fixture;
 
 /// Kernels that a repair does not find its way back to, with the reason.
-const REFUSED: [&str; 3] = [
+const REFUSED: [&str; 7] = [
     // Each of their barriers is under a condition that is open, and with a barrier at every place there are more cases than
     // are split.
     "own_ways_in_common_clean",
     "own_ways_counter_clean",
     // No block is stated, and none of the inputs that are tried shows the race.
     "matrix_product",
+    // What orders their accesses is an arrival at an mbarrier: the missing barrier of a warp lies between other
+    // instructions than those that race.
+    "elected_lane_alone",
+    "largest_count",
+    // Without barriers, phases depend on the schedule, and races are not examined.
+    "elected_lane",
+    "initialized_each_round",
 ];
 
 /// A kernel with a side of a branch on which there is nothing but a barrier: without it there is no place for one.
@@ -87,7 +94,9 @@ fn restore(module: &Module, kernel: &str, launch: &Launch, most: Cost, counts: &
             let text = mended.text();
             assert!(is_clean(&mended, kernel, launch, Uniformity::Launch), "{kernel}: {text}");
             assert!(mend.cost <= most, "{kernel}: {} instead of {most}\n{text}", mend.cost);
-            counts.not_least += usize::from(!mend.is_least);
+            // With mbarriers, a barrier more can be a deadlock, so that the least cost is not known.
+            let has_objects = module.text().contains("mbarrier.");
+            counts.not_least += usize::from(!mend.is_least && !has_objects);
         }
         RepairOutcome::Refused(_) => {
             counts.refused.insert(kernel.to_owned());

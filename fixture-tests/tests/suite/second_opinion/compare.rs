@@ -71,8 +71,10 @@ pub(crate) fn races(
 ) {
     let may_order = may_order(module, program);
     let mut seen: BTreeMap<Key, Vec<ThreadPairs>> = BTreeMap::new();
-    let is_recycled = run.records.iter().any(|record| !record.barriers.recycled.is_empty());
-    for (pair, worst) in run.races.worst.iter().filter(|_| !is_recycled) {
+    // The order of one run says nothing about races then. `tests/small_mbarriers` has an opinion of its own on phases.
+    let is_unsettled = run.records.iter().any(|record| !record.barriers.recycled.is_empty())
+        || of(report, Code::MbarrierPhase).next().is_some();
+    for (pair, worst) in run.races.worst.iter().filter(|_| !is_unsettled) {
         let check = if pair.0 { Check::Global } else { Check::Shared };
         let lines = [pair.1, pair.2].map(|pc| line(module, program, pc)).into();
         let level = if may_order { Level::Possible } else { *worst };
