@@ -25,10 +25,11 @@ pub use facts::case_split::{Choice, Splits};
 pub use facts::counters::{CounterIndex, Drawn};
 pub use facts::independent::CtaFacts;
 pub use facts::interference::Loaded;
+pub use machine::copy_event::{BulkGroup, CopyAgent, CopyCommand, MbarrierEvent, MbarrierStep};
 pub use machine::event::{
-    Access, AccessKind, AccessManner, Arrival, BarrierExit, BulkGroup, CopyAgent, CopyCommand,
-    DivergedThreads, Divergence, Doubt, DoubtKind, End, Events, Fault, FaultKind, Fence, Iteration,
-    MbarrierEvent, MbarrierStep, OpenAccess, OrderQuery, Stuck, StuckAt,
+    Access, AccessKind, AccessManner, Arrival, BarrierExit, DivergedThreads, Divergence, Doubt,
+    DoubtKind, End, Events, Fault, FaultKind, Fence, Iteration, OpenAccess, OrderQuery, Stuck,
+    StuckAt,
 };
 pub use machine::memory_order::{MemoryOrder, MemoryScope, Ordering};
 pub(crate) use machine::piece::kind as access_kind;

@@ -69,10 +69,7 @@ pub(crate) fn need(barrier: BarrierId, need: BarrierNeed) -> String {
 
 fn deadlock(names: &Names<'_>, cta: Cta, stuck: &[Stuck]) -> Finding {
     // If all waiting lanes wait at warp-level instructions, lanes of their masks never arrive.
-    let is_mask = stuck.iter().all(|group| {
-        let effect = names.program.code[group.pc.index()].effect();
-        group.at == StuckAt::Warp && effect != Effect::Barrier
-    });
+    let is_mask = stuck.iter().all(|group| group.at == StuckAt::Warp);
     let mut sites: Vec<Site> = Vec::new();
     let mut notes = Vec::new();
     for own in stuck {

@@ -86,10 +86,9 @@ pub(super) fn misuse(
     defect(Code::MbarrierMisuse, message, sites, Vec::new(), help)
 }
 
-/// Returns the finding that schedules do not agree on a phase.
-pub(super) fn phase(names: &Names<'_>, cta: Cta, issue: &PhaseIssue) -> Finding {
-    let name = name(names, issue.object);
-    let (message, here, before, help) = match issue.doubt {
+/// Returns the message, the labels of the two sites and the help about what might happen at an object.
+fn words(doubt: PhaseDoubt, name: &str) -> (String, &'static str, &'static str, &'static str) {
+    match doubt {
         PhaseDoubt::Arrival => (
             format!("this might count in the phase before of the mbarrier at {name}"),
             "counts in a phase",
@@ -134,7 +133,13 @@ pub(super) fn phase(names: &Names<'_>, cta: Cta, issue: &PhaseIssue) -> Finding 
             "expects bytes; nothing orders it before an arrival in the phase",
             "expect the bytes with the arrival (`mbarrier.arrive.expect_tx`), or before it in the same thread",
         ),
-    };
+    }
+}
+
+/// Returns the finding that schedules do not agree on a phase.
+pub(super) fn phase(names: &Names<'_>, cta: Cta, issue: &PhaseIssue) -> Finding {
+    let name = name(names, issue.object);
+    let (message, here, before, help) = words(issue.doubt, &name);
     let site = |role, (pc, warp, lane): (Pc, WarpId, u8), label: &str| {
         let thread = names.thread(cta.index, warp, usize::from(lane));
         names.site(role, pc, vec![thread], label.to_owned())

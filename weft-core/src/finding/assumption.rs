@@ -149,16 +149,12 @@ impl Assumption {
             Self::OpenAddresses => {
                 "accesses at addresses that depend on open values stay within memory and are aligned"
             }
-            Self::Written => {
-                "loads of shared memory at open addresses read what was written before"
-            }
+            Self::Written => WRITTEN,
             Self::Targets => {
                 "branches through a table whose index depends on open values lead to one of its targets"
             }
             Self::Elected => "`elect.sync` elects the lowest lane of its mask",
-            Self::ProxyFences => {
-                "`fence.proxy.async` stands wherever bulk copies need it: that is not checked"
-            }
+            Self::ProxyFences => PROXY_FENCES,
             Self::UnwrappedIndices => "indices that depend on open values do not wrap around",
             Self::LoopsEnd => "loops without memory accesses and barriers end",
             Self::AllLoopsEnd => "all loops end",
@@ -176,6 +172,9 @@ impl Assumption {
 }
 
 const PLACES: &str = "addresses that decide something themselves are those of this check, not null and in ascending order";
+const WRITTEN: &str = "loads of shared memory at open addresses read what was written before";
+const PROXY_FENCES: &str =
+    "`fence.proxy.async` stands wherever bulk copies need it: that is not checked";
 const OF_WORDS: &str = "pointer arguments are aligned to the words that are accessed through them";
 
 /// The alignment of a variable, or of what a pointer argument points to: its name, the alignment that is assumed, the

@@ -58,7 +58,7 @@ pub struct PhaseIssue {
 
 /// One phase of an object.
 #[derive(Clone, Debug)]
-struct Phase {
+struct MbarrierPhase {
     /// What the arrivals released.
     released: Clock,
     /// What the threads knew that arrived, the arrivals included.
@@ -77,7 +77,7 @@ struct Phase {
     waits: Vec<PhasePoint>,
 }
 
-impl Phase {
+impl MbarrierPhase {
     fn new(warps: usize) -> Self {
         Self {
             released: Clock::new(warps),
@@ -106,7 +106,10 @@ impl Phase {
         if self.waits.iter().any(|wait| wait.is_known_in_part(thread, groups)) {
             return None;
         }
-        self.commands.iter().find(|command| command.unknown(thread, groups) != 0).copied()
+        self.commands.iter().find_map(|command| {
+            let lanes = command.unknown(thread, groups);
+            (lanes != 0).then_some(PhasePoint { lanes, ..*command })
+        })
     }
 
     /// As `unknown_completion`, for the first lane of a point that does not know, which is returned too.
@@ -121,9 +124,9 @@ impl Phase {
 /// The current phase of an object and the two before, which nothing counted in if there were none.
 #[derive(Clone, Debug)]
 pub(super) struct Phases {
-    current: Phase,
-    last: Phase,
-    older: Phase,
+    current: MbarrierPhase,
+    last: MbarrierPhase,
+    older: MbarrierPhase,
 }
 
 impl PhasePoint {
@@ -150,7 +153,7 @@ impl PhasePoint {
 impl Phases {
     /// The phases of an object that has been initialized, in a run of `warps` warps.
     pub(super) fn new(warps: usize) -> Self {
-        let phase = || Phase::new(warps);
+        let phase = || MbarrierPhase::new(warps);
         Self { current: phase(), last: phase(), older: phase() }
     }
 
@@ -193,7 +196,7 @@ impl Phases {
         expects: bool,
     ) -> impl Iterator<Item = &mut Clock> {
         self.current.has_expected |= expects;
-        let Phase { arrived, released, .. } = &mut self.current;
+        let MbarrierPhase { arrived, released, .. } = &mut self.current;
         [Some(arrived), Some(released).filter(|_| releases)].into_iter().flatten()
     }
 
@@ -210,7 +213,7 @@ impl Phases {
 
     /// Adds that threads count bytes as copied.
     pub(super) fn copy(&mut self, point: PhasePoint, groups: &LaneGroups) {
-        let Phase { expects, copied, .. } = &mut self.current;
+        let MbarrierPhase { expects, copied, .. } = &mut self.current;
         copied.push(point);
         let is_known = |own: &PhasePoint| {
             lanes(point.lanes).all(|lane| own.unknown((point.warp, lane), groups) == 0)
@@ -223,7 +226,7 @@ impl Phases {
     /// Returns an arrival in the current phase, which has all of them, and an expectation of bytes that none of them knows
     /// of. `has_excess`: whether more bytes were copied than it expects; then likewise where bytes were copied.
     pub(super) fn late_bytes(&self, has_excess: bool) -> Option<(PhaseDoubt, [PhasePoint; 2])> {
-        let Phase { expects, copied, has_expected, .. } = &self.current;
+        let MbarrierPhase { expects, copied, has_expected, .. } = &self.current;
         // While bytes are expected that are not copied yet, the phase is not complete.
         let expects = expects.iter().filter(|(_, is_before)| !has_expected || !is_before);
         let copied = copied.iter().filter(|_| has_excess);
@@ -242,7 +245,7 @@ impl Phases {
         let last = last.zip(current.commands.last().copied());
         let last = last.map(|(own, arrival)| (PhaseDoubt::Last, [arrival, own]));
         let found = late.or(last).or_else(|| self.late_bytes(false));
-        let complete = std::mem::replace(&mut self.current, Phase::new(warps));
+        let complete = std::mem::replace(&mut self.current, MbarrierPhase::new(warps));
         self.older = std::mem::replace(&mut self.last, complete);
         found
     }

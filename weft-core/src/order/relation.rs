@@ -15,6 +15,8 @@ use crate::emulate::{
 #[derive(Clone, Debug)]
 struct WarpClock {
     now: Epoch,
+    /// The epoch that its last arrival began whose generation it has waited for.
+    met: Epoch,
     /// The lanes that have not ended.
     live: LaneMask,
     lanes: LaneGroups,
@@ -68,6 +70,7 @@ impl Order {
         let count = live.count();
         let warp = |live: &LaneMask| WarpClock {
             now: Epoch::default(),
+            met: Epoch::default(),
             live: *live,
             lanes: LaneGroups::new(*live, count),
         };
@@ -130,6 +133,9 @@ impl Order {
             // The participants are all lanes of the warp, and have learned nothing since they arrived.
             self.warps[warp].lanes.take_over(&generation.joined);
         }
+        for own in generation.participants.iter().filter(|own| own.waits) {
+            self.warps[own.warp].met = own.arrival;
+        }
         let waited = generation.participants.iter().find(|participant| participant.waits);
         let completed = match waited {
             // A participant that waits does nothing else before the completion, so other warps learn of its arrival
@@ -175,19 +181,8 @@ impl Order {
                 *now = now.next();
                 None
             }
-            MbarrierStep::Arrive { releases, completes, expects } => {
-                let found = phases.count(point, groups);
-                *now = now.next();
-                if !completes {
-                    phases.precede(PhasePoint { then: *now, ..point });
-                }
-                for clock in phases.arrive(releases, expects) {
-                    groups.release(warp, lanes, *now, clock);
-                }
-                let unseen = found.is_none().then(|| phases.unseen(&point, groups)).flatten();
-                found
-                    .map(|found| (PhaseDoubt::Arrival, found))
-                    .or(unseen.map(|found| (PhaseDoubt::Unseen, found)))
+            MbarrierStep::Arrive { .. } => {
+                arrive_in_phase(&mut self.warps[warp], phases, point, step)
             }
             MbarrierStep::Expect | MbarrierStep::Copied => {
                 let found = phases.count(point, groups);
@@ -209,7 +204,12 @@ impl Order {
         let CopyAgent { agent, object, warp, lanes } = loan;
         while self.warps.count() <= agent.index() {
             let groups = LaneGroups::new(LaneMask::MAX, 0);
-            self.warps.push(WarpClock { now: Epoch::default(), live: 0, lanes: groups });
+            self.warps.push(WarpClock {
+                now: Epoch::default(),
+                met: Epoch::default(),
+                live: 0,
+                lanes: groups,
+            });
         }
         if let Some(object) = object {
             self.agents.insert(object, agent);
@@ -297,13 +297,17 @@ impl Order {
     }
 
     /// Whether everything that the warps did before they began an iteration happens before what `warp` does from now
-    /// on.
+    /// on. For its own lanes, only order through cta barriers counts.
     pub fn is_separated(&self, warp: WarpId, iteration: Iteration) -> bool {
         let Some(began) = self.iterations.get(&iteration) else { return false };
         let later = (warp, self.warps[warp].live);
         began.entries().all(|(other, then)| {
             let live = self.warps[other].live;
-            live == 0 || then.is_some_and(|then| self.is_before((other, then, live), later))
+            let is_before = |then| match other == warp {
+                true => self.warps[warp].met > then,
+                false => self.is_before((other, then, live), later),
+            };
+            live == 0 || then.is_some_and(is_before)
         })
     }
 
@@ -312,6 +316,27 @@ impl Order {
         let mut warps = self.warps.entries();
         warps.all(|(warp, clock)| self.is_before((before, then, mask), (warp, clock.live)))
     }
+}
+
+/// Lets lanes of a warp arrive at an mbarrier object. Returns what is not ordered.
+fn arrive_in_phase(
+    clock: &mut WarpClock,
+    phases: &mut Phases,
+    point: PhasePoint,
+    step: MbarrierStep,
+) -> Option<(PhaseDoubt, [PhasePoint; 2])> {
+    let MbarrierStep::Arrive { releases, completes, expects } = step else { return None };
+    let found = phases.count(point, &clock.lanes).map(|found| (PhaseDoubt::Arrival, found));
+    let unseen = || Some((PhaseDoubt::Unseen, phases.unseen(&point, &clock.lanes)?));
+    let found = found.or_else(unseen);
+    let then = clock.tick();
+    if !completes {
+        phases.precede(PhasePoint { then, ..point });
+    }
+    for known in phases.arrive(releases, expects) {
+        clock.lanes.release(point.warp, point.lanes, then, known);
+    }
+    found
 }
 
 #[cfg(test)]

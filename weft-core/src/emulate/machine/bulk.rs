@@ -3,14 +3,14 @@
 //! an mbarrier object, those that see the phase complete that waits for the copy's bytes; in a bulk group, the thread
 //! once it has waited for the group.
 
+use super::copy_event::{BulkGroup, CopyAgent, CopyCommand};
 use super::event::{
-    Access, AccessKind, AccessManner, BulkGroup, CopyAgent, CopyCommand, DoubtKind, Events, Fault,
-    FaultKind, OrderQuery,
+    Access, AccessKind, AccessManner, DoubtKind, Events, Fault, FaultKind, OrderQuery,
 };
+use super::phase_state::AgentDuty;
 use super::state::Machine;
 use super::stop::{OrStop, doubt};
 use super::wait::SyncPoint;
-use crate::emulate::sync::mbarrier::MbarrierId;
 use crate::emulate::value::lane::{LaneMask, WARP, lanes};
 use crate::emulate::value::register::Value;
 use crate::emulate::value::warp_id::WarpId;
@@ -23,17 +23,6 @@ const UNIT: u32 = 16;
 
 /// Cost of an access of an agent, counted as instructions.
 const ACCESS_COST: u64 = 2;
-
-/// What an agent does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum AgentDuty {
-    /// The copies whose bytes are counted at an object.
-    Object(MbarrierId),
-    /// The reads of the copies of a thread that it puts into bulk groups.
-    Reads(WarpId, LaneMask),
-    /// The writes of these copies.
-    Writes(WarpId, LaneMask),
-}
 
 /// What a copy reads or writes.
 #[derive(Clone, Copy)]
@@ -104,8 +93,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             ..AccessKind::default()
         };
         self.check_side(point, side, kind);
-        let next = self.agents.len();
-        let agent = WarpId::new(self.warps.count() + *self.agents.entry(duty).or_insert(next));
+        let next = self.phases.agents.len();
+        let agent =
+            WarpId::new(self.warps.count() + *self.phases.agents.entry(duty).or_insert(next));
         let object = if let AgentDuty::Object(object) = duty { Some(object) } else { None };
         self.events.lend(CopyAgent { agent, object, warp, lanes: mask });
         let lane = u8::try_from(mask.trailing_zeros()).expect("a warp has 32 lanes");
@@ -178,7 +168,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             let writes = Some(AgentDuty::Writes(warp, own))
                 .filter(|_| opcode != Some(Opcode::CpAsyncBulkWaitRead));
             for duty in [Some(AgentDuty::Reads(warp, own)), writes].into_iter().flatten() {
-                let Some(number) = self.agents.get(&duty) else { continue };
+                let Some(number) = self.phases.agents.get(&duty) else { continue };
                 let agent = WarpId::new(self.warps.count() + number);
                 self.events.bulk_group(BulkGroup { agent, warp, lanes: own, step });
             }

@@ -1,7 +1,8 @@
 //! Runs the instructions that group asynchronous copies and wait for them. Which copies are complete is found out by those
 //! that receive the events.
 
-use super::event::{CopyCommand, DoubtKind, Events, OrderQuery};
+use super::copy_event::CopyCommand;
+use super::event::{DoubtKind, Events, OrderQuery};
 use super::state::Machine;
 use super::stop::{OrStop, Stop, doubt, undecided};
 use crate::emulate::value::lane::LaneMask;

@@ -1,5 +1,6 @@
 //! Events: what the machine emits while it runs a cta, and how the run can end.
 
+use super::copy_event::{BulkGroup, CopyAgent, CopyCommand, MbarrierEvent};
 use super::memory_order::{MemoryOrder, MemoryScope, Ordering};
 use crate::emulate::facts::alias::AliasClass;
 use crate::emulate::facts::counters::CounterIndex;
@@ -179,93 +180,6 @@ pub struct Fence {
     pub scope: MemoryScope,
     /// Whether it lies under an open condition and might not happen.
     pub may_execute: bool,
-}
-
-/// What threads do with their asynchronous copies (PTX ISA §9.7.9.25.3).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CopyCommand {
-    /// The copies that belong to no group yet become a group.
-    Commit,
-    /// Waits until all groups but the last ones, as many as this, are complete.
-    Wait(u64),
-}
-
-/// Lanes do something at an mbarrier object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MbarrierEvent {
-    /// Their warp.
-    pub warp: WarpId,
-    /// The lanes.
-    pub lanes: LaneMask,
-    /// The instruction.
-    pub pc: Pc,
-    /// The object.
-    pub object: MbarrierId,
-    /// What they do.
-    pub step: MbarrierStep,
-}
-
-/// What lanes do at an mbarrier object (PTX ISA §9.7.13.15).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MbarrierStep {
-    /// They initialize it.
-    Init,
-    /// They arrive. `releases`: what they know is passed on to those that wait.
-    Arrive {
-        /// Whether the arrival is no `.relaxed` one.
-        releases: bool,
-        /// Whether the arrival may complete the phase.
-        completes: bool,
-        /// Whether it makes the phase expect bytes before.
-        expects: bool,
-    },
-    /// They make its current phase expect bytes, without arriving.
-    Expect,
-    /// They count bytes as copied.
-    Copied,
-    /// What they did before left the current phase with all its arrivals, but not with the bytes that it expects.
-    Full {
-        /// Whether more bytes have been copied than it expects.
-        has_excess: bool,
-    },
-    /// What they did before completed the current phase.
-    Complete,
-    /// They begin to wait for a phase that they know by its parity.
-    Begin {
-        /// Whether it is the current phase, which is not complete; otherwise it is the one before.
-        sees_current: bool,
-    },
-    /// They see that the phase before the current one is complete.
-    Wait {
-        /// Whether the wait is no `.relaxed` one.
-        acquires: bool,
-    },
-}
-
-/// An agent takes over a bulk copy from the lane that issues it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CopyAgent {
-    /// The agent: an id behind those of the warps.
-    pub agent: WarpId,
-    /// The mbarrier object at which the bytes are counted; `None` if the thread puts the copy into a bulk group.
-    pub object: Option<MbarrierId>,
-    /// The warp that issues the copy.
-    pub warp: WarpId,
-    /// The lane.
-    pub lanes: LaneMask,
-}
-
-/// A lane makes a group of its bulk copies, or waits for such groups (PTX ISA §9.7.9.25.6).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BulkGroup {
-    /// The agent of the copies.
-    pub agent: WarpId,
-    /// The warp.
-    pub warp: WarpId,
-    /// The lane.
-    pub lanes: LaneMask,
-    /// What the lane does.
-    pub step: CopyCommand,
 }
 
 /// A warp arrives at a barrier.

@@ -1,9 +1,9 @@
 //! Runs the instructions of mbarrier objects (PTX ISA §9.7.13.15). A wait that a thread can only try again holds its
 //! lanes until the phase is complete; the result of any other test is open.
 
+use super::copy_event::{MbarrierEvent, MbarrierStep};
 use super::event::{
-    Access, AccessKind, AccessManner, DoubtKind, End, Events, Fault, FaultKind, MbarrierEvent,
-    MbarrierStep, OrderQuery,
+    Access, AccessKind, AccessManner, DoubtKind, End, Events, Fault, FaultKind, OrderQuery,
 };
 use super::memory_order::{MemoryOrder, MemoryScope, Ordering};
 use super::open_loop::inside;
@@ -232,7 +232,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let key = (at.object, phase % TOKENS);
         let origin = Origin::Hardware(at.point.pc);
         let symbol = self.facts.symbolics.token(origin, at.object.address, key.1);
-        self.tokens.insert(symbol, key);
+        self.phases.tokens.insert(symbol, key);
         self.warps[at.point.warp].write(*dest, Value::open(symbol), at.point.lanes);
     }
 
@@ -248,7 +248,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let mut groups = Groups::new();
         for lane in lanes(mask) {
             let own = state.whole(lane);
-            let token = own.symbol.filter(|_| own.bits == 0).and_then(|own| self.tokens.get(&own));
+            let token =
+                own.symbol.filter(|_| own.bits == 0).and_then(|own| self.phases.tokens.get(&own));
             let Some((object, number)) = token else {
                 let origin = own.symbol.and_then(|symbol| self.facts.symbolics.origin(symbol));
                 return Err(doubt(DoubtKind::Barrier, instr.place, origin));
@@ -328,7 +329,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     /// Whether the wait at the end of a block is only ever tried again.
     fn is_spin(&mut self, block: BlockId) -> bool {
         let program = self.program;
-        *self.spins.entry(block).or_insert_with(|| is_spin(program, block))
+        *self.phases.spins.entry(block).or_insert_with(|| is_spin(program, block))
     }
 
     /// Begins to wait for a phase, given as by `awaited_phases`. Returns its number if it is the current one, and whether it

@@ -8,6 +8,7 @@ use super::draws::Draws;
 use super::event::{Doubt, DoubtKind, End, Events, OrderQuery, Stuck, StuckAt};
 use super::needs::Needs;
 use super::open_loop::OpenLoops;
+use super::phase_state::PhaseState;
 use super::scheduler::Scheduler;
 use super::state::{CtaRun, CtaState, Machine};
 use super::stop::{MAX_REGISTERS, OrStop, Stop, doubt};
@@ -15,10 +16,8 @@ use super::warp::{Wait, WaitFor, Warp};
 use crate::emulate::facts::Facts;
 use crate::emulate::facts::inherited::GeneralWrites;
 use crate::emulate::memory::inputs::{Cta, Inputs};
-use crate::emulate::memory::pages::Memory;
 use crate::emulate::sync::barrier::{BarrierId, Barriers};
 use crate::emulate::sync::group::CtaRank;
-use crate::emulate::sync::mbarrier::Mbarriers;
 use crate::emulate::value::lane::{LaneMask, WARP};
 use crate::emulate::value::origin::Origin;
 use crate::emulate::value::register::Value;
@@ -59,20 +58,13 @@ pub fn run(
         program,
         slice,
         inputs,
-        ctas: vec![CtaState {
-            cta,
-            barriers,
-            mbarriers: Mbarriers::default(),
-            shared: Memory::shared(),
-        }],
+        ctas: vec![CtaState::new(cta, barriers)],
         events,
         facts,
         warps: PerWarp::new(count, warp),
         scheduler: Scheduler::new(inputs.options.schedule, count, cta.index),
         votes: BTreeMap::new(),
-        spins: BTreeMap::new(),
-        tokens: BTreeMap::new(),
-        agents: BTreeMap::new(),
+        phases: PhaseState::default(),
         loop_counters: PerWarp::new(count, |_| LoopCounters::new()),
         first_arrivals: BTreeMap::new(),
         atomics: 0,

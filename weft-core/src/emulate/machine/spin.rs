@@ -11,7 +11,7 @@ use crate::ptx::isa::Effect;
 const MOST: usize = 256;
 
 /// Registers whose values are known.
-type Known = BTreeMap<Reg, u64>;
+type TryValues = BTreeMap<Reg, u64>;
 
 /// Whether the wait at the end of a block, if it finds that the phase is not complete, is always tried again before the
 /// thread does anything else: then it is one wait, however often it is tried.
@@ -19,7 +19,7 @@ pub(super) fn is_spin(program: &Program, wait: BlockId) -> bool {
     let block = &program.blocks[wait.index()];
     let result = program.instructions(wait).last().and_then(|(_, instr)| *instr.dests.first()?);
     let (Terminator::Goto(next), Some(result)) = (&block.terminator, result) else { return false };
-    let mut work = vec![(*next, Known::from([(result, 0)]))];
+    let mut work = vec![(*next, TryValues::from([(result, 0)]))];
     let mut seen = BTreeSet::new();
     while let Some((at, known)) = work.pop() {
         if at == wait || seen.contains(&(at, known.clone())) {
@@ -166,7 +166,11 @@ fn is_idle(instr: &Instr) -> bool {
 }
 
 /// Runs a block on what is known. Returns where it can lead to; `None` if it does something, or ends the thread.
-fn follow(program: &Program, at: BlockId, mut known: Known) -> Option<Vec<(BlockId, Known)>> {
+fn follow(
+    program: &Program,
+    at: BlockId,
+    mut known: TryValues,
+) -> Option<Vec<(BlockId, TryValues)>> {
     for (_, instr) in program.instructions(at) {
         if !is_idle(instr) {
             return None;
@@ -192,7 +196,7 @@ fn follow(program: &Program, at: BlockId, mut known: Known) -> Option<Vec<(Block
 }
 
 /// Runs an instruction on what is known.
-fn run(instr: &Instr, known: &mut Known) {
+fn run(instr: &Instr, known: &mut TryValues) {
     let value = |operand: &Operand| match operand {
         Operand::Register(register) => known.get(register).copied(),
         Operand::Not(register) => known.get(register).map(|bits| bits ^ 1),

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use super::bulk::AgentDuty;
 use super::copying::Copying;
 use super::divergence_state::{FirstArrivals, LoopCounters};
 use super::draws::Draws;
@@ -11,6 +10,7 @@ use super::event::{Doubt, End};
 use super::may_execute::OpenSide;
 use super::needs::Needs;
 use super::open_loop::OpenLoops;
+use super::phase_state::PhaseState;
 use super::scheduler::Scheduler;
 use super::warp::Warp;
 use crate::emulate::facts::Facts;
@@ -18,10 +18,10 @@ use crate::emulate::facts::inherited::GeneralWrites;
 use crate::emulate::memory::inputs::{Cta, Inputs};
 use crate::emulate::memory::pages::Memory;
 use crate::emulate::sync::barrier::{BarrierId, Barriers};
-use crate::emulate::sync::mbarrier::{MbarrierId, Mbarriers};
+use crate::emulate::sync::mbarrier::Mbarriers;
 use crate::emulate::value::lane::SymbolId;
 use crate::emulate::value::warp_id::{PerWarp, WarpId};
-use crate::flow::{BlockId, Program};
+use crate::flow::Program;
 use crate::slice::Slice;
 
 /// How the run of a cta ended, and what it cost.
@@ -74,6 +74,13 @@ pub(super) struct CtaState {
     pub(super) shared: Memory,
 }
 
+impl CtaState {
+    /// The state of a cta before it runs.
+    pub(super) fn new(cta: Cta, barriers: Barriers) -> Self {
+        Self { cta, barriers, mbarriers: Mbarriers::default(), shared: Memory::shared() }
+    }
+}
+
 impl<E> Machine<'_, E> {
     /// The cta of a warp.
     pub(super) fn cta(&self, warp: WarpId) -> Cta {
@@ -101,12 +108,8 @@ pub(super) struct Machine<'a, E> {
     pub(super) votes: BTreeMap<BarrierId, Votes>,
     /// For each warp, the iterations of loops, by which the rule for the whole cta judges barrier divergence.
     pub(super) loop_counters: PerWarp<LoopCounters>,
-    /// For each block that ends with a wait for a phase of an mbarrier object, whether the wait is only ever tried again.
-    pub(super) spins: BTreeMap<BlockId, bool>,
-    /// For each symbolic value of a state that an arrival returned: the mbarrier object, and a number of the phase.
-    pub(super) tokens: BTreeMap<SymbolId, (MbarrierId, u64)>,
-    /// The agents of bulk copies, numbered.
-    pub(super) agents: BTreeMap<AgentDuty, usize>,
+    /// What is known of waits for phases of mbarrier objects, and of bulk copies.
+    pub(super) phases: PhaseState,
     /// For each barrier, the threads that came first to its current generation.
     pub(super) first_arrivals: BTreeMap<BarrierId, FirstArrivals>,
     /// Number of atomic instructions that the warps have executed. Symbolic values that stand for later results count

@@ -116,16 +116,28 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             }
             Effect::Asynchronous => return Err(doubt(DoubtKind::Unsupported, instr.place, None)),
             Effect::Compute | Effect::Opaque => {
-                self.compute(warp, pc, instr, enabled);
-                let mut results = instr.dests.iter().flatten();
-                if results.any(|register| self.warps[warp].registers[*register].differs_by_lane()) {
-                    self.spend(APART_COST, instr.place)?;
-                }
+                self.compute_counted(warp, pc, instr, enabled)?;
             }
             Effect::MemoryFence => self.emit_fence(warp, pc, instr, enabled),
             Effect::Nothing | Effect::Branch | Effect::Call | Effect::Return | Effect::Exit => {}
         }
         Ok(0)
+    }
+
+    /// Computes an instruction, and counts the additional cost of results that differ from lane to lane.
+    fn compute_counted(
+        &mut self,
+        warp: WarpId,
+        pc: Pc,
+        instr: &Instr,
+        enabled: LaneMask,
+    ) -> OrStop<()> {
+        self.compute(warp, pc, instr, enabled);
+        let mut results = instr.dests.iter().flatten();
+        if results.any(|register| self.warps[warp].registers[*register].differs_by_lane()) {
+            self.spend(APART_COST, instr.place)?;
+        }
+        Ok(())
     }
 
     /// Computes an instruction in the lanes of `enabled`. Its results are open if it is not modelled or the slice

@@ -1,0 +1,30 @@
+//! What the machine keeps of mbarrier objects and bulk copies, beside the objects themselves.
+
+use std::collections::BTreeMap;
+
+use crate::emulate::sync::mbarrier::MbarrierId;
+use crate::emulate::value::lane::{LaneMask, SymbolId};
+use crate::emulate::value::warp_id::WarpId;
+use crate::flow::BlockId;
+
+/// What an agent does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum AgentDuty {
+    /// The copies whose bytes are counted at an object.
+    Object(MbarrierId),
+    /// The reads of the copies of a thread that it puts into bulk groups.
+    Reads(WarpId, LaneMask),
+    /// The writes of these copies.
+    Writes(WarpId, LaneMask),
+}
+
+/// What is known of waits, states and agents.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PhaseState {
+    /// For each block that ends with a wait for a phase, whether the wait is only ever tried again.
+    pub(super) spins: BTreeMap<BlockId, bool>,
+    /// For each symbolic value of a state that an arrival returned: the object, and a number of the phase.
+    pub(super) tokens: BTreeMap<SymbolId, (MbarrierId, u64)>,
+    /// The agents of bulk copies, numbered.
+    pub(super) agents: BTreeMap<AgentDuty, usize>,
+}
