@@ -303,9 +303,12 @@ impl Order {
         let later = (warp, self.warps[warp].live);
         began.entries().all(|(other, then)| {
             let live = self.warps[other].live;
-            let is_before = |then| match other == warp {
-                true => self.warps[warp].met > then,
-                false => self.is_before((other, then, live), later),
+            let is_before = |then| {
+                if other == warp {
+                    self.warps[warp].met > then
+                } else {
+                    self.is_before((other, then, live), later)
+                }
             };
             live == 0 || then.is_some_and(is_before)
         })
