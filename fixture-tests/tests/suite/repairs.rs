@@ -20,7 +20,7 @@ use weft_fixture_tests::files;
 use weft_fixture_tests::language::Fixture;
 
 /// Kernels that a repair does not find its way back to, with the reason.
-const REFUSED: [&str; 8] = [
+const REFUSED: [&str; 9] = [
     // Each of their barriers is under a condition that is open, and with a barrier at every place there are more cases than
     // are split.
     "own_ways_in_common_clean",
@@ -35,6 +35,7 @@ const REFUSED: [&str; 8] = [
     "elected_lane",
     "initialized_each_round",
     "not_the_last",
+    "refilled_clean",
 ];
 
 /// A kernel with a side of a branch on which there is nothing but a barrier: without it there is no place for one.

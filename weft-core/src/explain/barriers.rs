@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::defects::defect;
 use super::mbarriers;
 use super::names::Names;
 use crate::emulate::{
     BarrierExit, BarrierId, BarrierNeed, Cta, DivergedThreads, Divergence, End, LaneMask, Misuse,
     Stuck, StuckAt, WARP, WarpId, WarpSet,
 };
-use crate::finding::{Check, Code, Finding, Role, Site};
+use crate::finding::{Code, Finding, Role, Site};
 use crate::flow::Pc;
 use crate::order::{PhaseIssue, Recycling};
 use crate::ptx::isa::Effect;
@@ -16,17 +17,6 @@ use crate::ptx::isa::Effect;
 /// Whether a run ended in a defect.
 pub(crate) const fn is_defect(end: &End) -> bool {
     !matches!(end, End::Finished | End::Undecided(_))
-}
-
-fn defect(
-    code: Code,
-    message: String,
-    sites: Vec<Site>,
-    notes: Vec<String>,
-    help: &str,
-) -> Finding {
-    let help = Some(help.to_owned());
-    Finding { code, check: Some(Check::Barriers), message, sites, notes, help, pairs: None }
 }
 
 /// Returns the findings about barriers whose generations, and mbarrier objects whose phases, depend on the schedule.

@@ -1,22 +1,12 @@
 //! Findings about mbarrier objects: wrong use, and phases that depend on the schedule.
 
+use super::defects::defect;
 use super::names::Names;
 use crate::emulate::{Cta, LaneMask, MbarrierId, MbarrierMisuse, MbarrierNeed, WarpId};
-use crate::finding::{Check, Code, Finding, Role, Site};
+use crate::finding::{Code, Finding, Role};
 use crate::flow::Pc;
 use crate::order::{PhaseDoubt, PhaseIssue};
 use crate::ptx::Space;
-
-fn defect(
-    code: Code,
-    message: String,
-    sites: Vec<Site>,
-    notes: Vec<String>,
-    help: &str,
-) -> Finding {
-    let help = Some(help.to_owned());
-    Finding { code, check: Some(Check::Barriers), message, sites, notes, help, pairs: None }
-}
 
 fn name(names: &Names<'_>, object: MbarrierId) -> String {
     names.address(Space::Shared, object.address)
@@ -90,7 +80,9 @@ pub(super) fn misuse(
 fn words(doubt: PhaseDoubt, name: &str) -> (String, &'static str, &'static str, &'static str) {
     match doubt {
         PhaseDoubt::Arrival => (
-            format!("this might count in the phase before of the mbarrier at {name}"),
+            format!(
+                "what a thread counts at the mbarrier at {name} might count in the phase before"
+            ),
             "counts in a phase",
             "counts in the phase before; nothing orders the two",
             "let the thread wait for the phase before it arrives in the next one, or for threads that have",
@@ -120,7 +112,9 @@ fn words(doubt: PhaseDoubt, name: &str) -> (String, &'static str, &'static str, 
             "leave out `.noComplete`",
         ),
         PhaseDoubt::Unseen => (
-            format!("the phase before of the mbarrier at {name} was seen complete by no wait"),
+            format!(
+                "a thread arrives at the mbarrier at {name} although no wait saw the phase before complete"
+            ),
             "arrives in the next phase",
             "counts in the phase before",
             "PTX asks for a wait that sees a phase complete before a thread arrives in the next one: let a thread wait",

@@ -3,6 +3,7 @@
 mod access;
 pub(crate) mod barriers;
 pub(crate) mod beyond;
+mod defects;
 pub(crate) mod doubts;
 pub(crate) mod faults;
 pub(crate) mod given;

@@ -11,7 +11,7 @@ use crate::flow::{
     offset_in_buffer,
 };
 use crate::launch::{Arg, Atomics, Dim3, Limit};
-use crate::ptx::isa::{Decoded, Modifier, Opcode};
+use crate::ptx::isa::{Decoded, Effect, Modifier, Opcode};
 use crate::ptx::{Function, Module, Space};
 use crate::race::Unwritten;
 use crate::slice::Base;
@@ -326,6 +326,12 @@ impl Names<'_> {
         format!("`{}`, which {why}", self.module.mnemonic_in(self.program.place(pc).span))
     }
 
+    /// Whether an instruction is one of mbarrier objects.
+    pub(crate) fn is_of_object(&self, pc: Pc) -> bool {
+        let effect = self.program.code[pc.index()].effect();
+        matches!(effect, Effect::Mbarrier | Effect::MbarrierWait)
+    }
+
     /// Returns the same for the instruction or call at a place that stops a thread.
     pub(crate) fn what_at(&self, place: PlaceId) -> String {
         let mut here = self.program.code.iter().filter(|instr| instr.place == place);
@@ -425,6 +431,10 @@ impl Names<'_> {
             )),
             Some(Origin::Unsupported(pc)) => {
                 text(format!("the result, at line {}, of {}", self.line(pc), self.what(pc)))
+            }
+            Some(Origin::Hardware(pc)) if self.is_of_object(pc) => {
+                let place = self.program.code[pc.index()].place;
+                text(format!("the result of {} at line {}", self.mnemonic(place), self.line(pc)))
             }
             Some(Origin::Hardware(pc)) => {
                 text(format!("a hardware register, read at line {}", self.line(pc)))

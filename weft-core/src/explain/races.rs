@@ -14,8 +14,6 @@ use crate::race::{Conflict, Pair, RacingAccess};
 /// accesses.
 pub(crate) fn hands_over(program: &Program) -> bool {
     const ORDERED: [Modifier; 3] = [Modifier::Acquire, Modifier::Release, Modifier::AcqRel];
-    // These fences order accesses of different kinds, or make mbarrier objects visible to other ctas.
-    const OTHER: [Modifier; 2] = [Modifier::Proxy, Modifier::MbarrierInit];
     const STRONG: [Modifier; 3] = [Modifier::Volatile, Modifier::Relaxed, Modifier::Mmio];
     let has = |wanted: fn(&Decoded) -> bool| {
         program.code.iter().filter_map(|instr| instr.decoded()).any(wanted)
@@ -23,14 +21,11 @@ pub(crate) fn hands_over(program: &Program) -> bool {
     let is_ordered = |decoded: &Decoded| {
         decoded.row.family == Family::Access && decoded.modifiers.first_of(&ORDERED).is_some()
     };
-    let is_fence = |decoded: &Decoded| {
-        decoded.row.family == Family::Fence && decoded.modifiers.first_of(&OTHER).is_none()
-    };
     let is_strong = |decoded: &Decoded| {
         decoded.row.effect == Effect::Atomic
             || decoded.row.family == Family::Access && decoded.modifiers.first_of(&STRONG).is_some()
     };
-    has(is_ordered) || has(is_fence) && has(is_strong)
+    has(is_ordered) || has(Decoded::is_memory_fence) && has(is_strong)
 }
 
 /// The note on a race of two stores whose values are not known within the limits of the check.
@@ -173,6 +168,11 @@ fn help(names: &Names<'_>, code: Code, pair: &Pair, [first, second]: [&RacingAcc
             bulk_remedy(names, [first, second]).into()
         }
         Code::AsyncRace => copy_remedy(first, second).into(),
+        _ if [first, second].iter().any(|side| names.is_of_object(side.pc)) => {
+            "let a barrier order the initialization of the object before every use of it, and its last use before \
+             `mbarrier.inval`"
+                .into()
+        }
         Code::BenignRace | Code::UnorderedStrong => {
             "if this is intended, allow it in weft.toml with a reason".into()
         }

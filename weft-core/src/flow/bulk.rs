@@ -4,8 +4,27 @@
 use super::error::LinkError;
 use super::linker::{Frame, LinkedLine, Linker, known};
 use super::program::{Condition, Dests, Instr, Operand, Operation, PlaceId};
-use crate::ptx::isa::{Decoded, Modifier, Opcode};
+use crate::ptx::isa::{Decoded, Effect, Modifier, Opcode};
 use crate::ptx::{Instruction, ParsedOperand, Space, Type};
+
+/// Addresses and sizes of bulk copies are multiples of this many bytes.
+pub const BULK_ALIGN: u32 = 16;
+
+impl Instr {
+    /// Returns where a bulk copy writes and where it reads: operands that are the first addresses, with their spaces.
+    pub fn copied(&self) -> Option<[(&Operand, Space); 2]> {
+        let decoded = self.decoded().filter(|own| own.row.effect == Effect::BulkCopy)?;
+        let [to, from, ..] = &*self.sources else { return None };
+        let [target, source] = sides(decoded);
+        Some([(to, target), (from, source)])
+    }
+}
+
+/// The spaces that a bulk copy writes to and reads from.
+fn sides(decoded: &Decoded) -> [Space; 2] {
+    let is_store = decoded.row.opcode == Opcode::BulkStore;
+    if is_store { [Space::Global, Space::Shared] } else { [Space::Shared, Space::Global] }
+}
 
 impl<'m> Linker<'m> {
     /// Links a bulk copy. `guard` and `place`: those of the instruction.
@@ -32,8 +51,7 @@ impl<'m> Linker<'m> {
                 return Err(self.bad_operand(instruction, "two addresses, a size and an mbarrier"));
             }
         };
-        let spaces = [Space::Global, Space::Shared];
-        let [target, source] = if is_store { spaces } else { [spaces[1], spaces[0]] };
+        let [target, source] = sides(decoded);
         let to = self.address_value(frame, instruction, (to, target), place)?;
         let from = self.address_value(frame, instruction, (from, source), place)?;
         let size = self.source(frame, instruction, size, Type::B32)?;

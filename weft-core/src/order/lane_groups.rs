@@ -32,6 +32,16 @@ impl LaneGroups {
         groups.filter(|(lanes, _)| *lanes != 0)
     }
 
+    /// Those of these lanes of a warp of which a lane does not know everything that they did at `then`.
+    pub(super) fn unknown(
+        &self,
+        lane: usize,
+        (before, then, mask): (WarpId, Epoch, LaneMask),
+    ) -> LaneMask {
+        let mut known = self.known_by(1 << lane);
+        known.next().map_or(mask, |(_, known)| known.unknown(before, then, mask))
+    }
+
     /// What all lanes know, if they know the same.
     pub(super) fn common(&self) -> Option<&Clock> {
         match self.groups.as_slice() {

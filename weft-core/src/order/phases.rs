@@ -145,8 +145,7 @@ impl PhasePoint {
     /// The lanes of which a lane does not know that they did it.
     fn unknown(&self, (warp, lane): (WarpId, usize), groups: &LaneGroups) -> LaneMask {
         let others = if self.warp == warp { self.lanes & !(1 << lane) } else { self.lanes };
-        let mut known = groups.known_by(1 << lane);
-        known.next().map_or(others, |(_, known)| known.unknown(self.warp, self.then, others))
+        groups.unknown(lane, (self.warp, self.then, others))
     }
 }
 

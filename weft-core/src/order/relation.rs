@@ -35,14 +35,12 @@ impl WarpClock {
 struct OpenGeneration {
     /// What its participants knew when they arrived, their arrivals included.
     joined: Clock,
-    /// The warps that wait.
-    waiting: Vec<WarpId>,
     participants: Vec<Completion>,
 }
 
 impl OpenGeneration {
     fn new(warps: usize) -> Self {
-        Self { joined: Clock::new(warps), waiting: Vec::new(), participants: Vec::new() }
+        Self { joined: Clock::new(warps), participants: Vec::new() }
     }
 }
 
@@ -108,9 +106,6 @@ impl Order {
             self.generations.entry(barrier).or_insert_with(|| OpenGeneration::new(count));
         clock.lanes.release(warp, clock.live, arrival, &mut generation.joined);
         generation.participants.push(Completion { warp, arrival, pc, waits });
-        if waits {
-            generation.waiting.push(warp);
-        }
         recycling
     }
 
@@ -129,12 +124,11 @@ impl Order {
     /// Records that the generation of a barrier is complete: its waiting participants join what all participants knew.
     pub fn complete(&mut self, barrier: BarrierId) {
         let Some(generation) = self.generations.remove(&barrier) else { return };
-        for &warp in &generation.waiting {
-            // The participants are all lanes of the warp, and have learned nothing since they arrived.
-            self.warps[warp].lanes.take_over(&generation.joined);
-        }
         for own in generation.participants.iter().filter(|own| own.waits) {
-            self.warps[own.warp].met = own.arrival;
+            let clock = &mut self.warps[own.warp];
+            clock.met = own.arrival;
+            // All lanes of the warp take part, and have learned nothing since they arrived.
+            clock.lanes.take_over(&generation.joined);
         }
         let waited = generation.participants.iter().find(|participant| participant.waits);
         let completed = match waited {
@@ -285,8 +279,7 @@ impl Order {
     ) -> LaneMask {
         let is_own = before == after && !self.is_agent(before);
         let others = if is_own { mask & !(1 << lane) } else { mask };
-        let mut known = self.warps[after].lanes.known_by(1 << lane);
-        known.next().map_or(others, |(_, known)| known.unknown(before, then, others))
+        self.warps[after].lanes.unknown(lane, (before, then, others))
     }
 
     /// Records that a warp begins an iteration of a loop.

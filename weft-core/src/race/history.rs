@@ -251,6 +251,11 @@ impl AccessRecord {
         RacingAccess { lane, address, ..self.side }
     }
 
+    /// The lane that issued a bulk copy; `None` for other accesses.
+    fn issuer(&self) -> Option<u8> {
+        self.is_bulk.then_some(self.side.lane)
+    }
+
     /// Whether both are accesses of one instruction and warp to the same addresses, at one time.
     fn is_alike(&self, other: &Self) -> bool {
         let (a, b) = (self.side, other.side);
@@ -324,7 +329,8 @@ impl Meeting<'_> {
             threads.iter().all(|(first, second)| self.store_the_same(old, first, new, second))
         };
         let met = Met { space, page: self.page, bytes: old.row.bytes & new.row.bytes };
-        pairs.add(met, &old.side(first), &new.side(second), &threads, conflict, is_benign);
+        let issued = threads.issued(old.issuer(), new.issuer());
+        pairs.add(met, &old.side(first), &new.side(second), &issued, conflict, is_benign);
     }
 
     /// For each lane of the later access: the lanes of the earlier one that share a byte with it and are not ordered

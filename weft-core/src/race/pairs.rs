@@ -36,8 +36,8 @@ impl RacingAccess {
     pub(super) fn new(access: &Access<'_>, cta: u32, lane: usize) -> Self {
         let Access { pc, kind, bytes, condition: side, .. } = *access;
         let address = access.addresses.bits_of(lane);
-        let own = || (access.warp, u8::try_from(lane).expect("a warp has 32 lanes"));
-        let (warp, lane) = access.issuer.unwrap_or_else(own);
+        let (warp, lane) = access.thread(lane);
+        let lane = u8::try_from(lane).expect("a warp has 32 lanes");
         Self { pc, kind, cta, warp, lane, address, bytes, condition: side }
     }
 }
@@ -63,6 +63,16 @@ impl Threads {
             lanes(*first).map(move |first_lane| (first_lane, second))
         };
         self.of.iter().enumerate().flat_map(of)
+    }
+
+    /// The pairs of the threads to which the lanes belong: all lanes of a bulk copy belong to the one that issued it.
+    pub(super) fn issued(&self, first: Option<u8>, second: Option<u8>) -> Self {
+        let mut threads = Self::default();
+        for (own, lane) in self.iter() {
+            let (own, lane) = (first.map_or(own, usize::from), second.map_or(lane, usize::from));
+            threads.of[lane] |= 1 << own;
+        }
+        threads
     }
 
     /// The same pairs, with the two accesses exchanged.

@@ -158,10 +158,11 @@ fn note_unwritten(
     written: Bytes,
     unwritten: &mut BTreeMap<(Pc, u64), Unwritten>,
 ) {
-    let Access { warp, pc, bytes, .. } = *access;
+    let Access { pc, bytes, .. } = *access;
     for lane in lanes(row.lanes_at(row.bytes & !written)) {
         if unwritten.len() < MAX_UNWRITTEN {
             let address = access.addresses.bits_of(lane);
+            let (warp, lane) = access.thread(lane);
             let read = Unwritten { warp, lane, address, bytes };
             unwritten.entry((pc, address)).or_insert(read);
         }

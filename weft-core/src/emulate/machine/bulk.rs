@@ -14,12 +14,12 @@ use super::wait::SyncPoint;
 use crate::emulate::value::lane::{LaneMask, WARP, lanes};
 use crate::emulate::value::register::Value;
 use crate::emulate::value::warp_id::WarpId;
-use crate::flow::{Instr, Operand};
+use crate::flow::{BULK_ALIGN, Instr, Operand};
 use crate::ptx::Space;
 use crate::ptx::isa::Opcode;
 
-/// Addresses and sizes of bulk copies are multiples of this many bytes, which each access of an agent has.
-const UNIT: u32 = 16;
+/// Number of bytes of each access of an agent.
+const UNIT: u64 = BULK_ALIGN as u64;
 
 /// Cost of an access of an agent, counted as instructions.
 const ACCESS_COST: u64 = 2;
@@ -92,7 +92,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             element: 16,
             ..AccessKind::default()
         };
-        self.check_side(point, side, kind);
+        if self.check_side(point, side, kind) == Some(FaultKind::OutOfBounds) {
+            return Ok(());
+        }
         let next = self.phases.agents.len();
         let agent =
             WarpId::new(self.warps.count() + *self.phases.agents.entry(duty).or_insert(next));
@@ -102,12 +104,11 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let end = first.saturating_add(bytes);
         let variable =
             if space == Space::Shared { self.program.shared_variable(first, end) } else { None };
-        let unit = u64::from(UNIT);
         let mut start = first;
         while start < end {
             self.spend(ACCESS_COST, instr.place)?;
-            let units = ((end - start) / unit).clamp(1, WARP as u64);
-            let addresses = Value::affine(start, unit);
+            let units = ((end - start) / UNIT).clamp(1, WARP as u64);
+            let addresses = Value::affine(start, UNIT);
             self.events.access(
                 &Access {
                     warp: agent,
@@ -116,7 +117,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                     pc,
                     space,
                     addresses: &addresses,
-                    bytes: UNIT,
+                    bytes: BULK_ALIGN,
                     kind,
                     reads: !writes,
                     stored: &[],
@@ -128,18 +129,28 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                 },
                 &self.facts.symbolics,
             );
-            start += units * unit;
+            start += units * UNIT;
         }
         Ok(())
     }
 
-    /// Emits a fault if what a copy reads or writes is not in one piece of memory, or not aligned.
-    fn check_side(&mut self, point: SyncPoint<'_>, side: CopySide, kind: AccessKind) {
+    /// Emits a fault if what a copy reads or writes is not in one piece of memory, reaches an mbarrier object or is not
+    /// aligned. Returns its kind.
+    fn check_side(
+        &mut self,
+        point: SyncPoint<'_>,
+        side: CopySide,
+        kind: AccessKind,
+    ) -> Option<FaultKind> {
         let CopySide { space, first, bytes, .. } = side;
+        let cta = self.warps[point.warp].cta;
+        let objects = &self.ctas[cta.index()].mbarriers;
+        let reaches = space == Space::Shared && objects.among(cta, first, bytes).is_some();
         let fault = match () {
-            () if (first | bytes) % u64::from(UNIT) != 0 => FaultKind::Misaligned,
             () if self.piece(space, first, bytes).is_none() => FaultKind::OutOfBounds,
-            () => return,
+            () if reaches => FaultKind::Object,
+            () if (first | bytes) % UNIT != 0 => FaultKind::Misaligned,
+            () => return None,
         };
         self.events.fault(Fault {
             kind: fault,
@@ -152,6 +163,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             access: kind,
             condition: None,
         });
+        Some(fault)
     }
 
     /// Makes groups of the bulk copies of lanes, or waits for groups: until the copies have read, or until they are

@@ -106,6 +106,13 @@ pub struct Access<'a> {
     pub decides: bool,
 }
 
+impl Access<'_> {
+    /// The warp and lane of the thread that a lane's part belongs to: for a bulk copy, of the one that issued it.
+    pub fn thread(&self, lane: usize) -> (WarpId, usize) {
+        self.issuer.map_or((self.warp, lane), |(warp, lane)| (warp, lane.into()))
+    }
+}
+
 /// An access at an open address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OpenAccess {

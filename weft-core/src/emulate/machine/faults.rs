@@ -12,20 +12,24 @@ use crate::emulate::value::warp_id::WarpId;
 use crate::flow::{Instr, Pc, PlaceId};
 use crate::ptx::Space;
 
+/// What is wrong with an access of a lane.
+pub(super) fn fault(access: &Access<'_>, kind: FaultKind, lane: usize) -> Fault {
+    Fault {
+        kind,
+        pc: access.pc,
+        warp: access.warp,
+        lane,
+        space: access.space,
+        address: Some(access.addresses.bits_of(lane)),
+        bytes: access.bytes,
+        access: access.kind,
+        condition: access.condition,
+    }
+}
+
 impl<E: Events + OrderQuery> Machine<'_, E> {
     /// Emits a fault for the first lane that is outside of all memory, and one for the first lane that is misaligned.
     pub(super) fn check_bounds(&mut self, access: &Access<'_>) {
-        let fault = |kind, lane: usize| Fault {
-            kind,
-            pc: access.pc,
-            warp: access.warp,
-            lane,
-            space: access.space,
-            address: Some(access.addresses.bits_of(lane)),
-            bytes: access.bytes,
-            access: access.kind,
-            condition: access.condition,
-        };
         let size = u64::from(access.bytes);
         // Sizes are powers of two.
         let is_misaligned = |address: u64| address & size.saturating_sub(1) != 0;
@@ -33,13 +37,13 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         if !access.addresses.are_multiples_of(size)
             && let Some(lane) = lanes(access.lanes).find(misaligned)
         {
-            self.events.fault(fault(FaultKind::Misaligned, lane));
+            self.events.fault(fault(access, FaultKind::Misaligned, lane));
         }
         if let Some(lane) = self.first_outside(access, size) {
             // If an address is computed from several pointers, one of these might be a number instead.
             let pointer = self.inputs.strays.get(&access.pc).copied().flatten();
             let condition = access.condition.or(pointer.map(Origin::Argument));
-            self.events.fault(Fault { condition, ..fault(FaultKind::OutOfBounds, lane) });
+            self.events.fault(Fault { condition, ..fault(access, FaultKind::OutOfBounds, lane) });
         }
     }
 

@@ -5,6 +5,7 @@ use super::copy_event::{MbarrierEvent, MbarrierStep};
 use super::event::{
     Access, AccessKind, AccessManner, DoubtKind, End, Events, Fault, FaultKind, OrderQuery,
 };
+use super::faults::fault;
 use super::memory_order::{MemoryOrder, MemoryScope, Ordering};
 use super::open_loop::inside;
 use super::piece::Piece;
@@ -20,7 +21,7 @@ use crate::emulate::value::register::Value;
 use crate::emulate::value::warp_id::WarpId;
 use crate::flow::{Address, BlockId, Instr, PlaceId, space_of, window};
 use crate::ptx::Space;
-use crate::ptx::isa::{Effect, Modifier, Opcode};
+use crate::ptx::isa::{Decoded, Effect, Modifier, Opcode};
 
 /// Counts of arrivals and of bytes have 32 bits.
 const LOW_WORD: u64 = 0xffff_ffff;
@@ -55,7 +56,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         if let Some(side) = &self.may_execute {
             return Err(side.undecided());
         }
-        let Some(address) = instr.address.filter(|_| !decoded.is_strange) else {
+        let is_modelled = !decoded.is_strange && !self.is_ordered_by_fences(decoded);
+        let Some(address) = instr.address.filter(|_| is_modelled) else {
             return Err(doubt(DoubtKind::Unsupported, instr.place, None));
         };
         let addresses = self.object_addresses(warp, (&address, instr.place), mask)?;
@@ -100,6 +102,14 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         self.events.access(&access, &self.facts.symbolics);
         let all = super::wait::groups(&addresses, mask).into_iter();
         Ok(all.map(|(address, lanes)| (MbarrierId { cta, address }, lanes)).collect())
+    }
+
+    /// Whether fences might make an arrival or a wait order memory that orders none by itself (PTX ISA §8.8).
+    fn is_ordered_by_fences(&self, decoded: &Decoded) -> bool {
+        // These two are `.relaxed` always, and no wait observes them.
+        let is_of_bytes =
+            matches!(decoded.row.opcode, Opcode::MbarrierExpect | Opcode::MbarrierComplete);
+        self.phases.has_fence && decoded.modifiers.has(Modifier::Relaxed) && !is_of_bytes
     }
 
     /// The addresses of objects in shared memory. Fails if one is open, or of another space.
@@ -237,13 +247,12 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     }
 
     /// Groups lanes by the phase that they wait for: by its parity, or by the state that an arrival returned, as a number of
-    /// phases before the current one.
-    fn awaited_phases(&mut self, at: AtObject<'_>) -> OrStop<Groups<u64>> {
+    /// phases before the current one, which has the number `current`.
+    fn awaited_phases(&mut self, at: AtObject<'_>, current: u64) -> OrStop<Groups<u64>> {
         let SyncPoint { warp, pc, instr, decoded, lanes: mask, .. } = at.point;
         if decoded.modifiers.has(Modifier::Parity) {
             return self.known(at.point, 0);
         }
-        let current = self.mbarriers(at).phase(at.object).map_err(|misuse| misused(at, misuse))?;
         let state = self.source(warp, pc, 0);
         let mut groups = Groups::new();
         for lane in lanes(mask) {
@@ -303,8 +312,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let mut waiting = 0;
         for (object, lanes) in self.objects(point)? {
             let at = AtObject { point: SyncPoint { lanes, ..point }, object };
-            self.mbarriers(at).phase(object).map_err(|misuse| misused(at, misuse))?;
-            for (awaited, lanes) in self.awaited_phases(at)? {
+            let phase = self.mbarriers(at).phase(object).map_err(|misuse| misused(at, misuse))?;
+            for (awaited, lanes) in self.awaited_phases(at, phase)? {
                 let at = AtObject { point: SyncPoint { lanes, ..point }, object };
                 if !is_spin {
                     let open = self.facts.symbolics.any_number(Origin::Hardware(pc));
@@ -313,8 +322,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                     }
                     continue;
                 }
-                let (phase, is_complete) = self.begin_wait(at, awaited)?;
-                if is_complete {
+                if self.begin_wait(at, phase, awaited) {
                     self.see_complete(at);
                     continue;
                 }
@@ -332,16 +340,15 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         *self.phases.spins.entry(block).or_insert_with(|| is_spin(program, block))
     }
 
-    /// Begins to wait for a phase, given as by `awaited_phases`. Returns its number if it is the current one, and whether it
-    /// is complete.
-    fn begin_wait(&mut self, at: AtObject<'_>, awaited: u64) -> OrStop<(u64, bool)> {
-        let current = self.mbarriers(at).phase(at.object).map_err(|misuse| misused(at, misuse))?;
+    /// Begins to wait for a phase, given as by `awaited_phases`. Returns whether it is complete; otherwise it is the current
+    /// one, which has the number `current`.
+    fn begin_wait(&mut self, at: AtObject<'_>, current: u64, awaited: u64) -> bool {
         if !at.point.decoded.modifiers.has(Modifier::Parity) {
-            return Ok((current, awaited == 1));
+            return awaited == 1;
         }
         let sees_current = awaited & 1 == current & 1;
         self.emit_step(at, MbarrierStep::Begin { sees_current });
-        Ok((current, !sees_current))
+        !sees_current
     }
 
     /// Lets lanes see that a phase is complete.
@@ -372,10 +379,12 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         Ok(())
     }
 
-    /// Fails if a loop whose trip count is open uses mbarrier objects: how many phases pass depends on it.
+    /// Fails if a loop whose trip count is open uses mbarrier objects or makes bulk groups: how many phases pass, and how
+    /// many groups follow a copy, depends on it.
     pub(super) fn check_mbarriers(&self, warp: WarpId, header: BlockId) -> OrStop<()> {
-        let uses = |instr: &Instr| {
-            matches!(instr.effect(), Effect::BulkCopy | Effect::Mbarrier | Effect::MbarrierWait)
+        let uses = |instr: &Instr| match instr.effect() {
+            Effect::BulkCopy | Effect::Mbarrier | Effect::MbarrierWait => true,
+            _ => instr.decoded().is_some_and(|own| own.row.opcode == Opcode::CpAsyncBulkCommit),
         };
         let is_used = inside(self.program, header).any(|(_, instr)| uses(instr));
         if is_used { Err(self.open_trips(warp, header)) } else { Ok(()) }
@@ -396,18 +405,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             return;
         }
         let reaches = |lane: &usize| among(access.addresses.bits_of(*lane), access.bytes.into());
-        let Some(lane) = lanes(access.lanes).find(reaches) else { return };
-        self.events.fault(Fault {
-            kind: FaultKind::Object,
-            pc: access.pc,
-            warp: access.warp,
-            lane,
-            space: access.space,
-            address: Some(access.addresses.bits_of(lane)),
-            bytes: access.bytes,
-            access: access.kind,
-            condition: access.condition,
-        });
+        if let Some(lane) = lanes(access.lanes).find(reaches) {
+            self.events.fault(fault(access, FaultKind::Object, lane));
+        }
     }
 
     /// Emits a fault if an access at an open address might reach an object that is initialized. `bases`: the variables that

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use crate::emulate::sync::mbarrier::MbarrierId;
 use crate::emulate::value::lane::{LaneMask, SymbolId};
 use crate::emulate::value::warp_id::WarpId;
-use crate::flow::BlockId;
+use crate::flow::{BlockId, Program};
+use crate::ptx::isa::Decoded;
 
 /// What an agent does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,12 +20,27 @@ pub(super) enum AgentDuty {
 }
 
 /// What is known of waits, states and agents.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(super) struct PhaseState {
+    /// Whether the program has a fence that orders memory.
+    pub(super) has_fence: bool,
     /// For each block that ends with a wait for a phase, whether the wait is only ever tried again.
     pub(super) spins: BTreeMap<BlockId, bool>,
     /// For each symbolic value of a state that an arrival returned: the object, and a number of the phase.
     pub(super) tokens: BTreeMap<SymbolId, (MbarrierId, u64)>,
     /// The agents of bulk copies, numbered.
     pub(super) agents: BTreeMap<AgentDuty, usize>,
+}
+
+impl PhaseState {
+    /// The state before anything has run.
+    pub(super) fn of(program: &Program) -> Self {
+        let decoded = program.code.iter().filter_map(|instr| instr.decoded());
+        Self {
+            has_fence: decoded.into_iter().any(Decoded::is_memory_fence),
+            spins: BTreeMap::new(),
+            tokens: BTreeMap::new(),
+            agents: BTreeMap::new(),
+        }
+    }
 }

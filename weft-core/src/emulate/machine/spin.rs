@@ -62,25 +62,23 @@ impl<'p> Spin<'p> {
     fn is_one_wait(&self) -> bool {
         let Some(wait) = self.instructions(self.wait).last() else { return false };
         let (before, variant) = self.variant(wait);
-        let all = || self.blocks.iter().flat_map(|at| self.instructions(*at)).chain(self.before());
-        let written: BTreeSet<Reg> = all().flat_map(dests).collect();
+        let written = self.written();
         let asks_same = wait.reads().all(|read| !written.contains(&read) || before.contains(&read));
         asks_same && !variant.iter().any(|register| self.is_live(*register))
+    }
+
+    /// The registers that a try writes, beside the result of the wait.
+    fn written(&self) -> BTreeSet<Reg> {
+        let behind = self.blocks.iter().flat_map(|at| self.instructions(*at));
+        behind.chain(self.before()).flat_map(dests).collect()
     }
 
     /// Returns the registers that each try sets anew before the wait, to the same, and those that might differ from try to
     /// try. Behind the wait, what depends on its result alone is the same after every last try.
     fn variant(&self, wait: &Instr) -> (BTreeSet<Reg>, BTreeSet<Reg>) {
-        let mut variant = BTreeSet::new();
+        let (written, mut variant) = (self.written(), BTreeSet::new());
         loop {
             let known = variant.len();
-            let written: BTreeSet<Reg> = self
-                .blocks
-                .iter()
-                .flat_map(|at| self.instructions(*at))
-                .chain(self.before())
-                .flat_map(dests)
-                .collect();
             let mut settled = BTreeSet::new();
             let is_settled = |instr: &Instr, settled: &BTreeSet<Reg>| {
                 let is_same = |read: Reg| !written.contains(&read) || settled.contains(&read);

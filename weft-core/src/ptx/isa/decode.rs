@@ -41,6 +41,13 @@ impl Decoded {
         Meaning { opcode: row.opcode, types, space, modifiers }
     }
 
+    /// Whether it is a fence that orders memory. Fences between proxies order accesses of different kinds, and
+    /// `fence.mbarrier_init` makes mbarrier objects visible to other ctas.
+    pub fn is_memory_fence(&self) -> bool {
+        const OTHER: [Modifier; 2] = [Modifier::Proxy, Modifier::MbarrierInit];
+        self.row.family == Family::Fence && self.modifiers.first_of(&OTHER).is_none()
+    }
+
     /// Returns the first type, `.b32` if none is written.
     pub fn ty(&self) -> Type {
         self.types[0].unwrap_or(Type::B32)

@@ -8,7 +8,7 @@ use super::base::{AddressRequirement, Base, multiple};
 use super::definitions::condition;
 use super::value::{Dependence, MAX_BASES};
 use super::windows::Window;
-use crate::flow::{self, Address, Instr, Pc, SHARED_SLOT};
+use crate::flow::{self, Address, BULK_ALIGN, Instr, Operand, Pc, SHARED_SLOT};
 use crate::launch::allocation::BUFFER_ALIGN;
 use crate::ptx::Space;
 use crate::ptx::isa::{Effect, Modifier, Opcode};
@@ -17,23 +17,35 @@ use crate::slice::{Keep, Slice, is_observable};
 /// The alignment of windows, as on devices.
 const WINDOW_ALIGN: u64 = 1 << 24;
 
+/// Where an instruction accesses memory.
+struct Accessing {
+    pc: Pc,
+    /// What the register in its address depends on; `None` if it has none.
+    dependence: Option<Dependence>,
+    offset: u64,
+    space: Space,
+    /// The number of bytes of which the address is a multiple.
+    bytes: u64,
+}
+
 impl Dependences<'_> {
     /// Whether something accesses shared memory at an address that is not computed from the address of a variable.
     pub fn accesses_shared_by_number(&self) -> bool {
         let is_number = |dependence: Dependence| !dependence.is_nothing() && dependence.based == 0;
-        let code = self.program.code.iter().enumerate();
-        code.into_iter().any(|(at, instr)| match (instr.address, instr.decoded()) {
-            (Some(Address { space: Space::Shared, offset, .. }), _) => {
-                is_small(offset) && self.address_and_guard(at).0.is_none_or(is_number)
-            }
-            (None, Some(decoded)) => {
+        let converts = |(at, instr): (usize, &Instr)| {
+            instr.decoded().is_some_and(|decoded| {
                 decoded.row.opcode == Opcode::Cvta
                     && decoded.space == Space::Shared
                     && !decoded.modifiers.has(Modifier::To)
                     && self.sources(at).into_iter().all(is_number)
-            }
-            _ => false,
-        })
+            })
+        };
+        let mut all = (0..self.program.code.len()).flat_map(|at| self.accesses(at));
+        all.any(|own| {
+            own.space == Space::Shared
+                && is_small(own.offset)
+                && own.dependence.is_none_or(is_number)
+        }) || self.program.code.iter().enumerate().any(converts)
     }
 
     /// Returns what is taken for granted, beyond the program's declarations, by kept instructions and by accesses that
@@ -50,7 +62,7 @@ impl Dependences<'_> {
                 self.record_decisions(pc.index(), instr, &mut taken);
             }
             if reached[pc.index()] && is_observable(self.program, pc) {
-                self.record_alignment(pc.index(), instr, &mut taken);
+                self.record_alignment(pc.index(), &mut taken);
                 if compares && instr.effect() == Effect::Store {
                     self.record_stores(pc.index(), &mut taken);
                 }
@@ -72,11 +84,9 @@ impl Dependences<'_> {
     /// that its address is computed from, if there is one.
     pub fn strays(&self) -> BTreeMap<Pc, Option<usize>> {
         let mut strays = BTreeMap::new();
-        for (pc, instr) in (0..).map(Pc).zip(&self.program.code) {
-            let Some(dependence) = instr.address.and_then(|_| self.address_and_guard(pc.index()).0)
-            else {
-                continue;
-            };
+        let all = (0..self.program.code.len()).flat_map(|at| self.accesses(at));
+        for Accessing { pc, dependence, .. } in all {
+            let Some(dependence) = dependence else { continue };
             let is_read = self.bases_in(dependence.read).any(|base| self.is_observed(base));
             if is_read && multiple(dependence.low) == AddressRequirement::Fixed {
                 let pointer = |base| match base {
@@ -94,9 +104,9 @@ impl Dependences<'_> {
     /// Returns for each base the size in bytes of the widest access to it that was reached.
     pub fn accessed(&self, reached: &[bool]) -> BTreeMap<Base, u64> {
         let mut taken = BTreeMap::new();
-        for (pc, instr) in (0..).map(Pc).zip(&self.program.code) {
+        for pc in (0..self.program.code.len()).map(Pc::at) {
             if reached[pc.index()] && is_observable(self.program, pc) {
-                self.record_alignment(pc.index(), instr, &mut taken);
+                self.record_alignment(pc.index(), &mut taken);
             }
         }
         let multiple = |(base, place): (Base, AddressRequirement)| match place {
@@ -113,18 +123,15 @@ impl Dependences<'_> {
         instr: &Instr,
         taken: &mut BTreeMap<Base, AddressRequirement>,
     ) {
-        let (base, guard) = self.address_and_guard(at);
-        if let Some(dependence) = guard {
+        if let Some(dependence) = self.address_and_guard(at).1 {
             self.record_test(dependence, taken);
         }
-        if let (Some(stored_dependence), Some(address)) = (base, instr.address) {
-            self.take(stored_dependence.read, multiple(stored_dependence.low), taken);
-            if stored_dependence.read != 0
-                && multiple(stored_dependence.low) == AddressRequirement::Fixed
-            {
+        for Accessing { dependence, space, .. } in self.accesses(at) {
+            let Some(dependence) = dependence else { continue };
+            self.take(dependence.read, multiple(dependence.low), taken);
+            if dependence.read != 0 && multiple(dependence.low) == AddressRequirement::Fixed {
                 // Such an address might lead to anything in the space.
-                self.all_in(address.space)
-                    .for_each(|base| take(base, AddressRequirement::Fixed, taken));
+                self.all_in(space).for_each(|base| take(base, AddressRequirement::Fixed, taken));
             }
         }
         match instr.effect() {
@@ -156,33 +163,46 @@ impl Dependences<'_> {
         self.take(dependence.based, AddressRequirement::Fixed, taken);
     }
 
-    /// Records that the address of an access must be a multiple of the access's size.
-    fn record_alignment(
-        &self,
-        at: usize,
-        instr: &Instr,
-        taken: &mut BTreeMap<Base, AddressRequirement>,
-    ) {
-        let (Some(decoded), Some(address)) = (instr.decoded(), instr.address) else { return };
-        let place = AddressRequirement::Multiple(u64::from(
-            decoded.ty().bytes() * u32::from(decoded.vector()),
-        ));
-        if let Some(dependence) = self.address_and_guard(at).0 {
-            let bases = self.bases_in(dependence.based).filter(|base| self.is_observed(*base));
-            bases.for_each(|base| take(base, place, taken));
-            return;
+    /// Records that the addresses of an instruction's accesses must be multiples of the accesses' sizes.
+    fn record_alignment(&self, at: usize, taken: &mut BTreeMap<Base, AddressRequirement>) {
+        for Accessing { dependence, offset, space, bytes, .. } in self.accesses(at) {
+            let place = AddressRequirement::Multiple(bytes);
+            if let Some(dependence) = dependence {
+                let bases = self.bases_in(dependence.based).filter(|base| self.is_observed(*base));
+                bases.for_each(|base| take(base, place, taken));
+                continue;
+            }
+            // A variable that lies by itself has the room around it to itself.
+            let around = if self.program.placement.is_near { 0 } else { SHARED_SLOT / 2 };
+            let is_it = |symbol: &flow::Symbol| {
+                symbol.space == space
+                    && offset.wrapping_sub(symbol.address).wrapping_add(around)
+                        < around + symbol.size.max(around).max(1)
+            };
+            if let Some(at) = self.program.symbols.iter().position(is_it) {
+                take(Base::Variable(at), place, taken);
+            }
         }
-        let offset = address.offset;
-        // A variable that lies by itself has the room around it to itself.
-        let around = if self.program.placement.is_near { 0 } else { SHARED_SLOT / 2 };
-        let is_it = |symbol: &flow::Symbol| {
-            symbol.space == address.space
-                && offset.wrapping_sub(symbol.address).wrapping_add(around)
-                    < around + symbol.size.max(around).max(1)
-        };
-        if let Some(at) = self.program.symbols.iter().position(is_it) {
-            take(Base::Variable(at), place, taken);
-        }
+    }
+
+    /// The accesses of an instruction: at its address, and those of a bulk copy.
+    fn accesses(&self, at: usize) -> Vec<Accessing> {
+        let (pc, instr) = (Pc::at(at), &self.program.code[at]);
+        let Some(decoded) = instr.decoded() else { return Vec::new() };
+        let own = instr.address.map(|Address { space, offset, .. }| {
+            let bytes = u64::from(decoded.ty().bytes() * u32::from(decoded.vector()));
+            Accessing { pc, dependence: self.address_and_guard(at).0, offset, space, bytes }
+        });
+        let copied = instr.copied().into_iter().flatten().zip(self.sources(at)).map(
+            |((operand, space), dependence)| {
+                let (dependence, offset) = match operand {
+                    Operand::Constant(offset) => (None, *offset),
+                    _ => (Some(dependence), 0),
+                };
+                Accessing { pc, dependence, offset, space, bytes: BULK_ALIGN.into() }
+            },
+        );
+        own.into_iter().chain(copied).collect()
     }
 
     fn take(
