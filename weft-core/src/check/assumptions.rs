@@ -7,7 +7,7 @@ use crate::emulate::{self, Assumed};
 use crate::explain::Names;
 use crate::finding::{Assumption, Code, Report};
 use crate::flow::addresses::NEAR_SLOT;
-use crate::flow::{self, BlockId, Instr, Program};
+use crate::flow::{self, BlockId, Clusters, Instr, Program};
 use crate::launch::{Arg, BarrierDivergence, Launch};
 use crate::ptx::Space;
 use crate::ptx::isa::{Effect, Modifier, Opcode};
@@ -155,6 +155,8 @@ impl CheckOutcome<'_> {
         let is_initial = program.symbols.iter().any(|symbol| symbol.init.is_some());
         assume(is_initial, Assumption::InitialValues);
         assume(launch.options.warp_synchronous, Assumption::WarpSynchronous);
+        let assumes_clusters = program.clusters == Clusters::AssumedOfOne;
+        assume(assumes_clusters, Assumption::OneCtaClusters);
         let has_atomics = program.code.iter().any(|instr| instr.effect() == Effect::Atomic);
         assume(self.distinguishes_counters && has_atomics, Assumption::UniqueCounters);
         assume(launch.grid.is_none(), Assumption::OneCta);

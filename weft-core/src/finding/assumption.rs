@@ -46,6 +46,8 @@ pub enum Assumption {
     Targets,
     /// `elect.sync` elects the lowest lane.
     Elected,
+    /// Each cta is a cluster of its own.
+    OneCtaClusters,
     /// Proxy fences stand wherever bulk copies need them.
     ProxyFences,
     /// Sums that depend on open values do not wrap around.
@@ -154,6 +156,7 @@ impl Assumption {
                 "branches through a table whose index depends on open values lead to one of its targets"
             }
             Self::Elected => "`elect.sync` elects the lowest lane of its mask",
+            Self::OneCtaClusters => "each cta is a cluster of its own",
             Self::ProxyFences => PROXY_FENCES,
             Self::UnwrappedIndices => "indices that depend on open values do not wrap around",
             Self::LoopsEnd => "loops without memory accesses and barriers end",

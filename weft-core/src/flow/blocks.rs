@@ -59,6 +59,7 @@ pub(super) fn build(linked: Linked) -> Result<Program, LinkErrorKind> {
         places: linked.places.all,
         static_shared: linked.static_shared,
         placement: linked.placement,
+        clusters: linked.clusters,
         buffers: StatedBuffers::default(),
         holds: Vec::new(),
         steps: super::InductionSteps::new(),

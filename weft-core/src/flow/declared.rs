@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::ptx::Space;
+use crate::ptx::{Function, Space};
 
 /// A named piece of memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,5 +121,32 @@ impl Params {
     /// Returns the positions in the set, ascending.
     pub(crate) fn all(self) -> impl Iterator<Item = usize> {
         (0..u64::BITS as usize).filter(move |at| self.0 >> at & 1 == 1)
+    }
+}
+
+/// How the ctas of a program are taken to form clusters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Clusters {
+    /// Nothing in the program depends on it, as far as it is linked.
+    #[default]
+    Unused,
+    /// Each cta by itself: the kernel states it.
+    OfOne,
+    /// Each cta by itself, although the launch might state clusters of several: the program depends on it.
+    AssumedOfOne,
+    /// The kernel states clusters of several ctas, or that the launch states clusters.
+    Unknown,
+}
+
+impl Clusters {
+    /// What the directives of a kernel say.
+    pub(super) fn of(kernel: &Function) -> Self {
+        let is_several = kernel.reqnctapercluster.is_some_and(|ctas| ctas != [1; 3]);
+        let is_open = kernel.explicitcluster && kernel.reqnctapercluster.is_none();
+        match kernel.reqnctapercluster {
+            _ if is_several || is_open => Self::Unknown,
+            Some(_) => Self::OfOne,
+            None => Self::Unused,
+        }
     }
 }

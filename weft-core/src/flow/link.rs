@@ -8,6 +8,7 @@
 use foldhash::{HashMap, HashSet};
 
 use super::call_site::instructions;
+use super::declared::Clusters;
 use super::error::{LinkError, LinkErrorKind, MAX_PARAMETERS, undeclared};
 use super::indirect::{Definitions, FunctionNames};
 use super::linker::{Bound, Frame, Label, Linked, LinkedLine, Linker};
@@ -28,6 +29,7 @@ pub(super) fn link(
 ) -> Result<Linked, LinkError> {
     let mut linker = Linker::new(module, placement);
     linker.place_statics(kernel)?;
+    linker.linked.clusters = Clusters::of(kernel);
     linker.sharing = Sharing::plan(module, linker.functions, kernel, growth);
     let mut bound = HashMap::default();
     for variable in &kernel.params {
@@ -199,7 +201,8 @@ impl<'m> Linker<'m> {
         instruction: &'m Instruction,
     ) -> Result<(), LinkError> {
         let module = self.module;
-        let decoded = module.decoded(instruction);
+        let decoded = module.decoded(instruction).map(|decoded| self.in_cluster(decoded));
+        let decoded = decoded.as_ref();
         let condition = match instruction.guard {
             Some(guard) => Some(Condition {
                 register: self.named_register(frame, guard.register)?,
@@ -216,6 +219,11 @@ impl<'m> Linker<'m> {
             decoded.filter(|decoded| decoded.row.effect == Effect::BulkCopy && !decoded.is_strange)
         {
             return self.bulk_copy(frame, instruction, copy, condition, place);
+        }
+        if let Some(decoded) = decoded
+            && self.map_address(frame, instruction, decoded, (condition, place))?
+        {
+            return Ok(());
         }
         match decoded.map(|decoded| decoded.row.effect) {
             Some(Effect::Branch) => self.branch(frame, instruction, operands, condition, place),

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use foldhash::HashMap;
 
 use super::call_site::Functions;
-use super::declared::{Param, Symbol};
+use super::declared::{Clusters, Param, Symbol};
 use super::entry::{Passing, ScopeEntry};
 use super::error::{LinkError, LinkErrorKind, MAX_LINES};
 use super::indirect::Definitions;
@@ -76,6 +76,7 @@ pub(super) struct Linked {
     pub(super) places: Places,
     pub(super) static_shared: u64,
     pub(super) placement: Placement,
+    pub(super) clusters: Clusters,
 }
 
 /// Where a parameter or result of a linked function is kept.
@@ -160,6 +161,7 @@ impl<'m> Linker<'m> {
                 static_shared: 0,
                 placement: placement.clone(),
                 places: Places::default(),
+                clusters: Clusters::default(),
             },
             lines: Vec::new(),
             room: (Vec::new(), Vec::new()),

@@ -18,11 +18,12 @@ pub(super) const CARRY: Scope = Scope::MAX;
 pub(super) const CARRY_NAME: &str = "%cc";
 
 /// The meaning of a name as an operand.
-enum NameMeaning {
+pub(super) enum NameMeaning {
     Register(Reg),
     /// The address of a variable in its space.
     Address(Space, u64),
     Special(Special),
+    Number(u64),
     /// The address of a function.
     Function(u64),
     Opaque,
@@ -179,9 +180,10 @@ impl<'m> Linker<'m> {
             ptx::ParsedOperand::Float(float) => Operand::Constant(float.bits(ty)),
             ptx::ParsedOperand::Name(name) => self.value(frame, *name, 0)?,
             ptx::ParsedOperand::Offset(name, offset) => self.value(frame, *name, *offset)?,
-            ptx::ParsedOperand::Part(name, part) => match special(self.module.name(*name), *part) {
-                Some(special) => Operand::Special(special),
-                None => return Err(undeclared(self.module.name(*name), *name)),
+            ptx::ParsedOperand::Part(name, part) => match self.special(*name, *part)? {
+                NameMeaning::Special(special) => Operand::Special(special),
+                NameMeaning::Number(bits) => Operand::Constant(bits),
+                _ => return Err(undeclared(self.module.name(*name), *name)),
             },
             ptx::ParsedOperand::Not(name) => Operand::Not(self.named_register(frame, *name)?),
             ptx::ParsedOperand::Selected(name) => {
@@ -216,6 +218,7 @@ impl<'m> Linker<'m> {
             }
             NameMeaning::Address(space, first) => Operand::Variable { space, first, offset },
             NameMeaning::Special(special) => Operand::Special(special),
+            NameMeaning::Number(bits) => Operand::Constant(bits),
             NameMeaning::Function(first) => {
                 let name = self.module.name(name).to_owned();
                 self.layout.function(name, first);
@@ -246,9 +249,10 @@ impl<'m> Linker<'m> {
                 let offset = address.wrapping_add(offset);
                 Ok(Address { space: meant, base: None, offset })
             }
-            NameMeaning::Special(_) | NameMeaning::Function(_) | NameMeaning::Opaque => {
-                Err(self.bad_operand(instruction, "a register or a variable"))
-            }
+            NameMeaning::Special(_)
+            | NameMeaning::Number(_)
+            | NameMeaning::Function(_)
+            | NameMeaning::Opaque => Err(self.bad_operand(instruction, "a register or a variable")),
         }
     }
 
@@ -285,7 +289,15 @@ impl<'m> Linker<'m> {
         if frame.scopes.targets(frame.scope, text).is_some() {
             return Ok(NameMeaning::Opaque);
         }
-        special(text, 0).map(NameMeaning::Special).ok_or_else(|| undeclared(text, name))
+        self.special(name, 0)
+    }
+
+    /// The meaning of a special register, or of a part of one.
+    fn special(&mut self, name: Span, part: u8) -> Result<NameMeaning, LinkError> {
+        let text = self.module.name(name);
+        let of_cluster = self.cluster_register(text, part);
+        let meaning = of_cluster.or_else(|| special(text, part).map(NameMeaning::Special));
+        meaning.ok_or_else(|| undeclared(text, name))
     }
 
     /// Returns the register of this name; `None` if the name stands for something else.

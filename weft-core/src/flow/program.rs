@@ -17,7 +17,7 @@ use smallvec::SmallVec;
 
 use super::addresses::SHARED_SLOT;
 use super::buffers::StatedBuffers;
-use super::declared::{Field, Param, Params, Symbol};
+use super::declared::{Clusters, Field, Param, Params, Symbol};
 use super::dominators::immediate_dominators;
 use super::placement::Placement;
 use super::special::Special;
@@ -350,6 +350,8 @@ pub struct Program {
     pub static_shared: u64,
     /// Where variables and buffers lie.
     pub placement: Placement,
+    /// How its ctas are taken to form clusters.
+    pub clusters: Clusters,
     /// The buffers that the launch states; none if the program is not that of a launch.
     pub buffers: StatedBuffers,
     /// The block where a thread begins.

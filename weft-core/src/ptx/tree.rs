@@ -357,6 +357,10 @@ pub struct Function {
     pub reqntid: Option<[u32; 3]>,
     /// `.maxntid`.
     pub maxntid: Option<[u32; 3]>,
+    /// `.reqnctapercluster`.
+    pub reqnctapercluster: Option<[u32; 3]>,
+    /// Whether it has to be launched with a stated cluster: `.explicitcluster`.
+    pub explicitcluster: bool,
     /// `None`: a prototype.
     pub body: Option<Body>,
 }

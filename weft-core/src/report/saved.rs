@@ -135,6 +135,7 @@ enum AssumptionMirror {
     Written,
     Targets,
     Elected,
+    OneCtaClusters,
     ProxyFences,
     UnwrappedIndices,
     LoopsEnd,

@@ -18,6 +18,8 @@ pub(crate) struct Said {
     races: BTreeSet<(Place, Place)>,
     /// Whether there is a defect other than a race.
     has_others: bool,
+    /// Whether something is open.
+    has_open: bool,
     /// The findings as text.
     pub(crate) text: String,
 }
@@ -56,6 +58,7 @@ fn said(printed: &Printed, report: &Report) -> Said {
     Said {
         verdict: report.verdict(),
         races: report.findings.iter().filter(is_race).map(pair).collect(),
+        has_open: report.findings.iter().any(|own| own.code.class() == Class::Open),
         has_others: report.findings.iter().filter(is_defect).any(|own| !is_race(&own)),
         text: report.findings.iter().map(line).collect(),
     }
@@ -74,7 +77,9 @@ pub(crate) fn compare(kernel: &Kernel, opinion: &Opinion, said: &Said) -> Result
             let place = |(agent, at): (usize, usize)| (agents[agent].group, at);
             let pairs = opinion.judgement.races.iter().map(|pair| (place(pair.0), place(pair.1)));
             let races: BTreeSet<_> = pairs.map(|(x, y)| (x.min(y), x.max(y))).collect();
-            if races != said.races {
+            // A wait that a peek for another phase decides is open, and what comes behind it is not examined.
+            let is_part = said.has_open && kernel.has_peeks() && said.races.is_subset(&races);
+            if races != said.races && !is_part {
                 return Err(format!("the races are {races:?}, not {:?}", said.races));
             }
             if said.has_others {

@@ -150,6 +150,11 @@ impl Kernel {
     /// Number of threads of a cta.
     pub(crate) const BLOCK: u32 = 64;
 
+    pub(crate) fn has_peeks(&self) -> bool {
+        let mut commands = self.groups.iter().flat_map(|group| &group.commands);
+        commands.any(|command| matches!(command, Command::Peek { .. }))
+    }
+
     pub(crate) fn agents(&self) -> Vec<Agent> {
         let groups = self.groups.iter().enumerate();
         let lanes = groups.flat_map(|(group, own)| {

@@ -36,7 +36,7 @@ fn one_schedule_speaks_for_all() {
     let themes = [
         (Theme::Random, Least { clean: 380, races: 120, broken: 2150, uncertain: 750 }),
         (Theme::Rounds, Least { clean: 900, races: 700, broken: 850, uncertain: 1200 }),
-        (Theme::Pipeline, Least { clean: 2300, races: 250, broken: 780, uncertain: 400 }),
+        (Theme::Pipeline, Least { clean: 2300, races: 220, broken: 780, uncertain: 400 }),
     ];
     for (theme, least) in themes {
         let tally = suite::judge(theme, 0..4000);

@@ -11,7 +11,7 @@ use crate::emulate::value::lane::{Lane, LaneMask, lanes, truncate};
 use crate::emulate::value::origin::{Origin, Region};
 use crate::emulate::value::register::Value;
 use crate::emulate::value::warp_id::WarpId;
-use crate::flow::{Address, Instr, Pc, space_of};
+use crate::flow::{Address, Clusters, Instr, Pc, space_of};
 use crate::launch::Atomics;
 use crate::ptx::Space;
 use crate::ptx::isa::{Decoded, Effect, Modifier};
@@ -29,7 +29,10 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let (Some(decoded), Some(address)) = (instr.decoded(), instr.address) else {
             return Err(doubt(DoubtKind::Unsupported, instr.place, None));
         };
-        if decoded.modifiers.has(Modifier::Cluster) && self.inputs.grid.count() > 1 {
+        if decoded.modifiers.has(Modifier::Cluster)
+            && self.program.clusters != Clusters::OfOne
+            && self.inputs.grid.count() > 1
+        {
             // Which ctas form a cluster might be stated only when the kernel is launched.
             return Err(doubt(DoubtKind::Unsupported, instr.place, None));
         }

@@ -20,6 +20,8 @@ pub struct Decoded {
     pub modifiers: Modifiers,
     /// Whether a modifier is unknown, so that the instruction might not do what its row says.
     pub is_strange: bool,
+    /// Whether it acts on the shared memory of some cta of the cluster: `.shared::cluster`.
+    pub reaches_cluster: bool,
     /// Whether it is the load or the store that the linker makes of an asynchronous copy (`flow/copy.rs`). A decoded mnemonic is
     /// neither.
     pub is_asynchronous: bool,
@@ -113,6 +115,7 @@ pub fn decode(mnemonic: &str) -> Option<Decoded> {
         space: Space::Generic,
         modifiers: Modifiers::default(),
         is_strange: false,
+        reaches_cluster: false,
         is_asynchronous: false,
     };
     for word in mnemonic.split('.').skip(1) {
@@ -130,6 +133,7 @@ impl Decoded {
             }
         } else if let Some(space) = space(word) {
             self.space = space;
+            self.reaches_cluster |= word == CLUSTER_SPACE;
         } else if let Some(modifier) = Modifier::from_word(word) {
             self.modifiers.insert(modifier);
         } else if !self.row.pattern.split('.').any(|part| part == word) {
@@ -138,13 +142,16 @@ impl Decoded {
     }
 }
 
+/// The shared memory of all ctas of a cluster.
+const CLUSTER_SPACE: &str = "shared::cluster";
+
 fn space(word: &str) -> Option<Space> {
     Some(match word {
         "const" => Space::Const,
         "global" => Space::Global,
         "local" => Space::Local,
         "param" | "param::entry" | "param::func" => Space::Param,
-        "shared" | "shared::cta" => Space::Shared,
+        "shared" | "shared::cta" | CLUSTER_SPACE => Space::Shared,
         _ => return None,
     })
 }

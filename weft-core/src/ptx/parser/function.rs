@@ -65,6 +65,8 @@ impl Parser<'_> {
             returns,
             reqntid: None,
             maxntid: None,
+            reqnctapercluster: None,
+            explicitcluster: false,
             body: None,
         };
         while self.token.kind == TokenKind::Dot {
@@ -131,6 +133,8 @@ impl Parser<'_> {
         match word {
             ".reqntid" => function.reqntid = Some(numbers),
             ".maxntid" => function.maxntid = Some(numbers),
+            ".reqnctapercluster" => function.reqnctapercluster = Some(numbers),
+            ".explicitcluster" => function.explicitcluster = true,
             _ => {}
         }
         Ok(())
