@@ -241,6 +241,14 @@ pub(crate) fn explain(names: &Names<'_>, doubt: &Doubt, progress: Progress) -> F
             let label = site("some lanes wait here, others of the mask elsewhere");
             open(Code::Unsupported, None, message.to_owned(), label, Some(help))
         }
+        DoubtKind::Warpgroup => {
+            let what = names.mnemonic(doubt.place);
+            let message = format!(
+                "threads of a warpgroup come to {what} without the others, which is undefined"
+            );
+            let help = "let all 128 threads of the warpgroup execute it together".to_owned();
+            open(Code::Unsupported, None, message, site("a part of a warpgroup"), Some(help))
+        }
         DoubtKind::Unsupported => unmodelled(names, doubt.place, "some thread reaches it"),
         DoubtKind::Registers => {
             let message = format!("the warps of a cta have more than {MAX_REGISTERS} registers");

@@ -217,6 +217,9 @@ impl<'m> Linker<'m> {
         {
             return self.bulk_copy(frame, instruction, copy, condition, place);
         }
+        if let Some(product) = decoded.filter(|decoded| decoded.is_product()) {
+            return self.product(frame, instruction, product, condition, place);
+        }
         match decoded.map(|decoded| decoded.row.effect) {
             Some(Effect::Branch) => self.branch(frame, instruction, operands, condition, place),
             Some(Effect::Call) => {

@@ -51,6 +51,7 @@ mod sources;
 mod special;
 mod steps;
 mod unset;
+mod wgmma;
 
 pub(crate) use addresses::{FUNCTION_ALIGN, SHARED_SLOT, is_function, space_of, window};
 pub use addresses::{argument_of, offset_in_buffer};

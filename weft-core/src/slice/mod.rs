@@ -179,6 +179,7 @@ pub fn is_observable(program: &Program, pc: Pc) -> bool {
         | Effect::Exchange
         | Effect::CopyGroup
         | Effect::BulkCopy
+        | Effect::Multiply
         | Effect::Mbarrier
         | Effect::MbarrierWait
         | Effect::Asynchronous => true,
@@ -318,6 +319,7 @@ impl<'p> Marker<'p> {
             Effect::Barrier
                 | Effect::WarpBarrier
                 | Effect::BulkCopy
+                | Effect::Multiply
                 | Effect::Mbarrier
                 | Effect::MbarrierWait
         );

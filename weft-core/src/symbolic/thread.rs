@@ -377,6 +377,7 @@ impl Runner<'_> {
             }
             Effect::CopyGroup
             | Effect::BulkCopy
+            | Effect::Multiply
             | Effect::Mbarrier
             | Effect::MbarrierWait
             | Effect::Asynchronous => {

@@ -282,6 +282,8 @@ pub enum DoubtKind {
     Barrier,
     /// An instruction whose effect is not modelled.
     Unsupported,
+    /// Some threads of a warpgroup do not come together to an instruction that the warpgroup has to execute.
+    Warpgroup,
     /// Whether lanes synchronize that exchange values at two different instructions.
     ExchangeMask,
     /// The target of a jump or call, which is none of the named ones.

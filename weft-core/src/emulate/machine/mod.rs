@@ -6,7 +6,7 @@
 //! - Accesses: [`access`] splits an access by state space ([`piece`]); [`faults`], [`fit`] and [`needs`] check that it
 //!   is in bounds and aligned; [`contents`], [`atomic`], [`forgotten`] and [`unwritten`] determine what it reads and
 //!   what it leaves in memory; [`emit`] emits it, with its [`memory_order`]. [`event`] lists all events.
-//!   [`bulk`] runs bulk copies.
+//!   [`bulk`] runs bulk copies, [`wgmma`] products of matrices.
 //! - Synchronization: [`wait`] makes lanes wait, [`warp_sync`] releases them, [`exchange`] computes the values that
 //!   they exchange. [`mbarriers`] runs mbarrier objects, at which lanes wait if their wait is a [`spin`]. Barrier divergence: [`divergence`] with [`divergence_state`], [`bypass`] with [`partings`].
 //! - Open conditions: [`sides`] runs both sides of a branch, each as [`may_execute`].
@@ -55,3 +55,4 @@ mod unwritten;
 mod wait;
 mod warp;
 mod warp_sync;
+mod wgmma;

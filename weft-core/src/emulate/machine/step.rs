@@ -106,6 +106,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             | Effect::WarpBarrier
             | Effect::Exchange
             | Effect::BulkCopy
+            | Effect::Multiply
             | Effect::Mbarrier
             | Effect::MbarrierWait => {
                 return self.wait(warp, block, pc, instr, enabled);
