@@ -108,6 +108,7 @@ fn support_of_row(row: &InstructionRow) -> Support {
         | Effect::CopyGroup
         | Effect::Mbarrier
         | Effect::MbarrierWait
+        | Effect::RegisterCount
         | Effect::Branch
         | Effect::Call
         | Effect::Return

@@ -136,6 +136,7 @@ enum AssumptionMirror {
     Targets,
     Elected,
     ProxyFences,
+    ProductFences,
     UnwrappedIndices,
     LoopsEnd,
     AllLoopsEnd,

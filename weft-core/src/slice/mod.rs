@@ -183,6 +183,7 @@ pub fn is_observable(program: &Program, pc: Pc) -> bool {
         | Effect::Mbarrier
         | Effect::MbarrierWait
         | Effect::Asynchronous => true,
+        Effect::RegisterCount => program.thread_registers.is_some(),
         _ => false,
     }
 }
@@ -322,6 +323,7 @@ impl<'p> Marker<'p> {
                 | Effect::Multiply
                 | Effect::Mbarrier
                 | Effect::MbarrierWait
+                | Effect::RegisterCount
         );
         if keep == Keep::Value || is_barrier {
             instr.reads().for_each(|register| self.need(register));

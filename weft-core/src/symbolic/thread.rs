@@ -383,6 +383,9 @@ impl Runner<'_> {
             | Effect::Asynchronous => {
                 self.thread.unknown.insert(pc);
             }
+            Effect::RegisterCount if self.program.thread_registers.is_some() => {
+                self.thread.unknown.insert(pc);
+            }
             Effect::Compute | Effect::Opaque
                 if self.slice.keep[pc.index()] == Keep::Open
                     || self.compute(instr, state).is_none() =>

@@ -61,7 +61,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             return Err(doubt(DoubtKind::Unsupported, instr.place, None));
         }
         self.check_warpgroup(warp, instr, lanes)?;
-        self.facts.assumed.proxies = true;
+        self.facts.assumed.products = true;
         let agent = self.phases.agent(AgentDuty::Multiplies(warp), self.warps.count());
         self.events.lend(CopyAgent { agent, object: None, warp, lanes });
         for (at, (operand, is_transposed)) in instr.descriptors().enumerate() {
@@ -80,7 +80,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     }
 
     /// Fails unless all threads of the warp are there, and the warp is one of a whole warpgroup.
-    fn check_warpgroup(&self, warp: WarpId, instr: &Instr, lanes: LaneMask) -> OrStop<()> {
+    pub(super) fn check_warpgroup(&self, warp: WarpId, instr: &Instr, lanes: LaneMask) -> OrStop<()> {
         let own = &self.warps[warp];
         let warps = self.warps.count() / self.ctas.len();
         let is_whole = lanes == LaneMask::MAX && (own.place | (WARPGROUP - 1)) < warps;

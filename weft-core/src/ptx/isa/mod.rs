@@ -58,6 +58,8 @@ pub enum Effect {
     Mbarrier,
     /// Tests whether a phase of an mbarrier object is complete.
     MbarrierWait,
+    /// Changes how many registers the threads of a warp have.
+    RegisterCount,
     /// Jumps within the function.
     Branch,
     /// Calls a function.

@@ -6,7 +6,7 @@
 
 use super::Effect::{
     self, Asynchronous, Atomic, Barrier, Branch, BulkCopy, Call, Compute, CopyGroup, Exchange,
-    Exit, Load, Mbarrier, MbarrierWait, MemoryFence, Multiply, Nothing, Opaque, Return, Store, WarpBarrier,
+    Exit, Load, Mbarrier, MbarrierWait, MemoryFence, Multiply, Nothing, Opaque, RegisterCount, Return, Store, WarpBarrier,
 };
 use super::Family::{
     self, Access, Arithmetic, Bits, Compare, Control, Convert, Fence, Matrix, Move,
@@ -218,5 +218,5 @@ table! {
     Nanosleep "nanosleep" "s" Control Nothing "9.7.19.2";
     Pmevent "pmevent" "s*" Control Nothing "9.7.19.3";
     Trap "trap" "" Control Exit "9.7.19.4";
-    Setmaxnreg "setmaxnreg" "s" Control Nothing "9.7.19.5";
+    Setmaxnreg "setmaxnreg" "s" Control RegisterCount "9.7.19.5";
 }

@@ -65,6 +65,8 @@ impl Parser<'_> {
             returns,
             reqntid: None,
             maxntid: None,
+            minnctapersm: None,
+            maxnreg: None,
             body: None,
         };
         while self.token.kind == TokenKind::Dot {
@@ -131,6 +133,8 @@ impl Parser<'_> {
         match word {
             ".reqntid" => function.reqntid = Some(numbers),
             ".maxntid" => function.maxntid = Some(numbers),
+            ".minnctapersm" => function.minnctapersm = Some(numbers[0]),
+            ".maxnreg" => function.maxnreg = Some(numbers[0]),
             _ => {}
         }
         Ok(())

@@ -85,15 +85,15 @@ fn found(own: Written, extent: MatrixExtent) -> Option<BTreeSet<u64>> {
 #[test]
 fn a_matrix_has_the_bytes_of_its_elements() {
     let mut compared = 0;
-    let offsets = [16, 128, 256, 512, 1024, 2048, 4096 + 128];
+    let offsets = [16, 128, 1024, 4096 + 128];
     for (swizzle, leading, stride) in (0..4)
         .flat_map(|swizzle| offsets.map(|leading| (swizzle, leading)))
         .flat_map(|(swizzle, leading)| offsets.map(|stride| (swizzle, leading, stride)))
     {
         for start in [0, 16, 32, 64, 96, 128, 1024, 1024 + 64, 8192 + 128 + 32] {
             let own = Written { start, leading, stride, swizzle };
-            for (size, elements) in [(16, 16), (16, 32), (32, 8), (32, 16), (8, 32), (8, 64), (1, 256)] {
-                for lines in [8, 24, 64, 136] {
+            for (size, elements) in [(16, 16), (16, 32), (32, 8), (8, 64)] {
+                for lines in [8, 72] {
                     for is_transposed in [false, true] {
                         let is_possible = !is_transposed || size == 16;
                         let bytes_of_line = elements * size / 8;
@@ -107,7 +107,7 @@ fn a_matrix_has_the_bytes_of_its_elements() {
             }
         }
     }
-    assert!(compared > 10_000, "{compared}");
+    assert!(compared > 1_000, "{compared}");
 }
 
 #[test]
