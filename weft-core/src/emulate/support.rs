@@ -98,11 +98,9 @@ fn support_of_row(row: &InstructionRow) -> Support {
     match row.effect {
         Effect::Compute | Effect::Exchange => Support::Exact,
         Effect::Opaque => Support::Open,
-        Effect::Load
-        | Effect::Store
-        | Effect::Atomic
-        | Effect::BulkCopy
-        | Effect::Multiply => Support::Access,
+        Effect::Load | Effect::Store | Effect::Atomic | Effect::BulkCopy | Effect::Multiply => {
+            Support::Access
+        }
         Effect::Barrier
         | Effect::WarpBarrier
         | Effect::CopyGroup

@@ -189,7 +189,8 @@ fn help(names: &Names<'_>, code: Code, pair: &Pair, [first, second]: [&RacingAcc
 
 /// Whether one of the accesses is a part of a product of matrices.
 fn is_of_product(names: &Names<'_>, sides: [&RacingAccess; 2]) -> bool {
-    let is_it = |side: &RacingAccess| names.program.code[side.pc.index()].effect() == Effect::Multiply;
+    let is_it =
+        |side: &RacingAccess| names.program.code[side.pc.index()].effect() == Effect::Multiply;
     sides.into_iter().any(is_it)
 }
 

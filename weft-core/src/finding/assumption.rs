@@ -178,8 +178,7 @@ const PLACES: &str = "addresses that decide something themselves are those of th
 const WRITTEN: &str = "loads of shared memory at open addresses read what was written before";
 const PROXY_FENCES: &str =
     "`fence.proxy.async` stands wherever bulk copies need it: that is not checked";
-const PRODUCT_FENCES: &str =
-    "`fence.proxy.async` and `wgmma.fence` stand wherever `wgmma.mma_async` needs them: that is not checked";
+const PRODUCT_FENCES: &str = "`fence.proxy.async` and `wgmma.fence` stand wherever `wgmma.mma_async` needs them: that is not checked";
 const OF_WORDS: &str = "pointer arguments are aligned to the words that are accessed through them";
 
 /// The alignment of a variable, or of what a pointer argument points to: its name, the alignment that is assumed, the

@@ -4,8 +4,8 @@
 use super::error::LinkError;
 use super::linker::{Frame, LinkedLine, Linker};
 use super::program::{Condition, Instr, Operand, PlaceId};
-use crate::ptx::{Instruction, ParsedOperand};
 use crate::ptx::isa::{Decoded, Opcode};
+use crate::ptx::{Instruction, ParsedOperand};
 
 impl Instr {
     /// Returns the descriptors of matrix B and, if it is in shared memory, of matrix A, of a product of matrices that a
@@ -13,7 +13,9 @@ impl Instr {
     /// (MN-major) instead of the elements of each (K-major).
     pub fn descriptors(&self) -> impl Iterator<Item = (&Operand, bool)> {
         let (pairs, _) = self.sources.as_chunks::<2>();
-        pairs.iter().map(|[descriptor, transposed]| (descriptor, *transposed == Operand::Constant(1)))
+        pairs
+            .iter()
+            .map(|[descriptor, transposed]| (descriptor, *transposed == Operand::Constant(1)))
     }
 }
 
@@ -35,7 +37,9 @@ impl<'m> Linker<'m> {
         };
         let sources = descriptors(&instr.sources, width, decoded);
         let Some(sources) = sources else {
-            return Err(self.bad_operand(instruction, "accumulators, matrices, their scales and layouts"));
+            return Err(
+                self.bad_operand(instruction, "accumulators, matrices, their scales and layouts")
+            );
         };
         instr.sources = sources;
         (instr.guard, instr.place) = (guard, place);

@@ -80,7 +80,12 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     }
 
     /// Fails unless all threads of the warp are there, and the warp is one of a whole warpgroup.
-    pub(super) fn check_warpgroup(&self, warp: WarpId, instr: &Instr, lanes: LaneMask) -> OrStop<()> {
+    pub(super) fn check_warpgroup(
+        &self,
+        warp: WarpId,
+        instr: &Instr,
+        lanes: LaneMask,
+    ) -> OrStop<()> {
         let own = &self.warps[warp];
         let warps = self.warps.count() / self.ctas.len();
         let is_whole = lanes == LaneMask::MAX && (own.place | (WARPGROUP - 1)) < warps;

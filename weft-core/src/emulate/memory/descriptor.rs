@@ -69,7 +69,8 @@ impl MatrixDescriptor {
         let address = |line: u64, unit: u64| {
             start + line / GROUP * stride + line % GROUP * width * UNIT + unit * along
         };
-        let all = (0..extent.lines).flat_map(|line| (0..units).map(move |unit| address(line, unit)));
+        let all =
+            (0..extent.lines).flat_map(|line| (0..units).map(move |unit| address(line, unit)));
         is_told.then(|| all.collect())
     }
 

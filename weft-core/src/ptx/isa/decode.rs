@@ -140,7 +140,8 @@ impl Decoded {
             self.space = space;
         } else if let Some(modifier) = Modifier::from_word(word) {
             self.modifiers.insert(modifier);
-        } else if let Some(columns) = columns(word).filter(|_| self.row.effect == Effect::Multiply) {
+        } else if let Some(columns) = columns(word).filter(|_| self.row.effect == Effect::Multiply)
+        {
             self.columns = columns;
         } else if !self.row.pattern.split('.').any(|part| part == word) {
             self.is_strange = true;

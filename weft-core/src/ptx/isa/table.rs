@@ -6,7 +6,8 @@
 
 use super::Effect::{
     self, Asynchronous, Atomic, Barrier, Branch, BulkCopy, Call, Compute, CopyGroup, Exchange,
-    Exit, Load, Mbarrier, MbarrierWait, MemoryFence, Multiply, Nothing, Opaque, RegisterCount, Return, Store, WarpBarrier,
+    Exit, Load, Mbarrier, MbarrierWait, MemoryFence, Multiply, Nothing, Opaque, RegisterCount,
+    Return, Store, WarpBarrier,
 };
 use super::Family::{
     self, Access, Arithmetic, Bits, Compare, Control, Convert, Fence, Matrix, Move,

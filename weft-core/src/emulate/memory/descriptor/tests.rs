@@ -47,9 +47,7 @@ fn modes(own: Written, size: u64, is_transposed: bool) -> (Mode, Mode) {
     let wide = 1 << own.power();
     match (is_transposed, own.power()) {
         (false, 0) => (vec![(8, unit), (MANY, stride)], vec![(of_unit, size), (2, lead)]),
-        (false, _) => {
-            (vec![(8, wide * unit), (MANY, stride)], vec![(of_unit, size), (MANY, unit)])
-        }
+        (false, _) => (vec![(8, wide * unit), (MANY, stride)], vec![(of_unit, size), (MANY, unit)]),
         (true, 0) => (vec![(of_unit, size), (MANY, stride)], vec![(8, unit), (MANY, lead)]),
         (true, _) => {
             let across = vec![(of_unit, size), (wide, unit), (MANY, lead)];
@@ -59,7 +57,12 @@ fn modes(own: Written, size: u64, is_transposed: bool) -> (Mode, Mode) {
 }
 
 /// All bytes of a matrix of this many lines and elements in a line.
-fn bytes(own: Written, size: u64, (lines, elements): (u64, u64), is_transposed: bool) -> BTreeSet<u64> {
+fn bytes(
+    own: Written,
+    size: u64,
+    (lines, elements): (u64, u64),
+    is_transposed: bool,
+) -> BTreeSet<u64> {
     let (across, along) = modes(own, size, is_transposed);
     let mut all = BTreeSet::new();
     for line in 0..lines {
@@ -98,7 +101,9 @@ fn a_matrix_has_the_bytes_of_its_elements() {
                         let is_possible = !is_transposed || size == 16;
                         let bytes_of_line = elements * size / 8;
                         let extent = MatrixExtent { lines, bytes: bytes_of_line, is_transposed };
-                        let Some(found) = found(own, extent).filter(|_| is_possible) else { continue };
+                        let Some(found) = found(own, extent).filter(|_| is_possible) else {
+                            continue;
+                        };
                         compared += 1;
                         let expected = bytes(own, size, (lines, elements), is_transposed);
                         assert_eq!(found, expected, "{own:?} {extent:?} of {size} bits");
