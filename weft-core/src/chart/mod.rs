@@ -203,10 +203,10 @@ fn stops(names: &Names<'_>, cta: Cta, end: &End, warps: usize) -> Vec<WarpStop> 
             let others = stuck.iter().filter(|own| own.barrier().is_none());
             let of = |own: &Stuck| {
                 let instr = &names.program.code[own.pc.index()];
-                let label = if instr.effect() == Effect::Barrier {
-                    "waits for ever for the other lanes of its warp"
-                } else {
-                    "waits for ever for lanes of its mask"
+                let label = match instr.effect() {
+                    Effect::Barrier => "waits for ever for the other lanes of its warp",
+                    Effect::RegisterCount => "waits for ever for registers",
+                    _ => "waits for ever for lanes of its mask",
                 };
                 let place = line(names, own.pc);
                 let label = label.to_owned();

@@ -66,6 +66,9 @@ impl CheckOutcome<'_> {
         if self.assumed.proxies {
             report.assumptions.push(Assumption::ProxyFences);
         }
+        if self.assumed.products {
+            report.assumptions.push(Assumption::ProductFences);
+        }
         if self.assumed.waits_end {
             report.assumptions.push(Assumption::WaitsEnd);
         }
@@ -168,7 +171,9 @@ impl CheckOutcome<'_> {
         let leaves_out = |block: &flow::Block| block.merge != block.post_dominator;
         assume(program.blocks.iter().any(leaves_out), Assumption::NoTrap);
         assume(drops_a_loop(self.slice, program), Assumption::LoopsEnd);
-        assume(program.code.iter().any(waits_for_registers), Assumption::RegistersFree);
+        let is_pool_known = program.thread_registers.is_some();
+        let waits = !is_pool_known && program.code.iter().any(waits_for_registers);
+        assume(waits, Assumption::RegistersFree);
         assume(might_write_textures(program), Assumption::TexturesUnwritten);
     }
 }

@@ -45,6 +45,7 @@ pub use support::{Support, Supported, support_of_form, support_table};
 pub use sync::barrier::{BarrierId, BarrierNeed, BarrierUse, Barriers, Misuse};
 pub use sync::group::CtaRank;
 pub use sync::mbarrier::{MbarrierId, MbarrierMisuse, MbarrierNeed, Mbarriers};
+pub use sync::registers::RegisterNeed;
 pub use value::lane::{LaneMask, SymbolId, WARP, lanes};
 pub(crate) use value::lane::{signed, truncate};
 pub(crate) use value::offsets::Offsets;

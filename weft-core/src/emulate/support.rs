@@ -98,12 +98,15 @@ fn support_of_row(row: &InstructionRow) -> Support {
     match row.effect {
         Effect::Compute | Effect::Exchange => Support::Exact,
         Effect::Opaque => Support::Open,
-        Effect::Load | Effect::Store | Effect::Atomic | Effect::BulkCopy => Support::Access,
+        Effect::Load | Effect::Store | Effect::Atomic | Effect::BulkCopy | Effect::Multiply => {
+            Support::Access
+        }
         Effect::Barrier
         | Effect::WarpBarrier
         | Effect::CopyGroup
         | Effect::Mbarrier
         | Effect::MbarrierWait
+        | Effect::RegisterCount
         | Effect::Branch
         | Effect::Call
         | Effect::Return

@@ -67,6 +67,10 @@ fn deadlock(names: &Names<'_>, cta: Cta, stuck: &[Stuck]) -> Finding {
         let label = match own.at {
             StuckAt::Barrier(barrier, needed) => need(barrier, needed),
             StuckAt::Phase(object, phase, needed) => mbarriers::need(names, object, phase, needed),
+            StuckAt::Registers(need) => format!(
+                "asks for {} more registers for its warp, {} are free",
+                need.asked, need.free
+            ),
             StuckAt::Warp if names.program.code[own.pc.index()].effect() == Effect::Barrier => {
                 "waits for the other lanes of its warp".to_owned()
             }
@@ -92,13 +96,16 @@ fn deadlock(names: &Names<'_>, cta: Cta, stuck: &[Stuck]) -> Finding {
         return defect(Code::WarpMask, message, sites, notes, help);
     }
     let message = "no thread can run and not all have ended".to_owned();
-    defect(
-        Code::Deadlock,
-        message,
-        sites,
-        notes,
-        "let all participants that a barrier counts reach it, in one order",
-    )
+    let waits_for_registers = |group: &Stuck| matches!(group.at, StuckAt::Registers(_));
+    let help = if stuck.iter().any(waits_for_registers) {
+        if let Some(each) = names.program.thread_registers {
+            notes.push(format!("the kernel starts with {each} registers a thread"));
+        }
+        "let the warps ask for no more registers than the others have released before, all threads together"
+    } else {
+        "let all participants that a barrier counts reach it, in one order"
+    };
+    defect(Code::Deadlock, message, sites, notes, help)
 }
 
 /// Returns a cycle of barriers of which each waits for threads that wait at the next one, where at least as many threads

@@ -241,6 +241,21 @@ pub(crate) fn explain(names: &Names<'_>, doubt: &Doubt, progress: Progress) -> F
             let label = site("some lanes wait here, others of the mask elsewhere");
             open(Code::Unsupported, None, message.to_owned(), label, Some(help))
         }
+        DoubtKind::Warpgroup => {
+            let what = names.mnemonic(doubt.place);
+            let message = format!(
+                "threads of a warpgroup come to {what} without the others, which is undefined"
+            );
+            let help = "let all 128 threads of the warpgroup execute it together".to_owned();
+            open(Code::Unsupported, None, message, site("a part of a warpgroup"), Some(help))
+        }
+        DoubtKind::RegisterPool => {
+            let message = "whether warps are given the registers that they ask for depends on which of them are given \
+                           theirs first, or on whether warps that have ended keep theirs";
+            let help = "let warps release as many registers as others ask for before these ask, or state fewer";
+            let site = site("asks for registers");
+            open(Code::Unsupported, None, message.to_owned(), site, Some(help.to_owned()))
+        }
         DoubtKind::Unsupported => unmodelled(names, doubt.place, "some thread reaches it"),
         DoubtKind::Registers => {
             let message = format!("the warps of a cta have more than {MAX_REGISTERS} registers");

@@ -97,6 +97,8 @@ fn message(
     let thread = |side: &RacingAccess| (side.cta, side.warp, side.lane);
     let level = if first.cta != second.cta {
         "ctas"
+    } else if first.warp == second.warp && is_of_product(names, [first, second]) {
+        "a warp and its own product of matrices"
     } else if thread(first) == thread(second) {
         if first.kind.is_asynchronous() && second.kind.is_asynchronous() {
             "two copies of a thread"
@@ -164,6 +166,11 @@ fn help(names: &Names<'_>, code: Code, pair: &Pair, [first, second]: [&RacingAcc
             let settle = help.map_or_else(String::new, |help| format!("; {help}"));
             format!("whether both happen, and where, depends on {origin}{settle}")
         }
+        Code::AsyncRace if is_of_product(names, [first, second]) => {
+            "if the product comes first, let its warps wait for its group (`wgmma.wait_group`), and let a barrier, or a phase that \
+             they arrive in, order other warps after that; if it comes second, put a barrier in front of it"
+                .into()
+        }
         Code::AsyncRace if [first, second].iter().any(|side| is_bulk(names, side)) => {
             bulk_remedy(names, [first, second]).into()
         }
@@ -178,6 +185,13 @@ fn help(names: &Names<'_>, code: Code, pair: &Pair, [first, second]: [&RacingAcc
         }
         _ => remedy(pair, [first, second]),
     }
+}
+
+/// Whether one of the accesses is a part of a product of matrices.
+fn is_of_product(names: &Names<'_>, sides: [&RacingAccess; 2]) -> bool {
+    let is_it =
+        |side: &RacingAccess| names.program.code[side.pc.index()].effect() == Effect::Multiply;
+    sides.into_iter().any(is_it)
 }
 
 fn is_bulk(names: &Names<'_>, side: &RacingAccess) -> bool {

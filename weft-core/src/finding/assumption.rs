@@ -50,6 +50,8 @@ pub enum Assumption {
     OneCtaClusters,
     /// Proxy fences stand wherever bulk copies need them.
     ProxyFences,
+    /// The fences stand that products of matrices need.
+    ProductFences,
     /// Sums that depend on open values do not wrap around.
     UnwrappedIndices,
     /// Loops without memory accesses and barriers end.
@@ -158,6 +160,7 @@ impl Assumption {
             Self::Elected => "`elect.sync` elects the lowest lane of its mask",
             Self::OneCtaClusters => "each cta is a cluster of its own",
             Self::ProxyFences => PROXY_FENCES,
+            Self::ProductFences => PRODUCT_FENCES,
             Self::UnwrappedIndices => "indices that depend on open values do not wrap around",
             Self::LoopsEnd => "loops without memory accesses and barriers end",
             Self::AllLoopsEnd => "all loops end",
@@ -178,6 +181,7 @@ const PLACES: &str = "addresses that decide something themselves are those of th
 const WRITTEN: &str = "loads of shared memory at open addresses read what was written before";
 const PROXY_FENCES: &str =
     "`fence.proxy.async` stands wherever bulk copies need it: that is not checked";
+const PRODUCT_FENCES: &str = "`fence.proxy.async` and `wgmma.fence` stand wherever `wgmma.mma_async` needs them: that is not checked";
 const OF_WORDS: &str = "pointer arguments are aligned to the words that are accessed through them";
 
 /// The alignment of a variable, or of what a pointer argument points to: its name, the alignment that is assumed, the

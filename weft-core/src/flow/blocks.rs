@@ -52,6 +52,7 @@ pub(super) fn build(linked: Linked) -> Result<Program, LinkErrorKind> {
         code,
         blocks,
         registers: linked.registers,
+        thread_registers: None,
         symbols: linked.symbols,
         params: linked.params,
         fields: Vec::new(),

@@ -225,6 +225,9 @@ impl<'m> Linker<'m> {
         {
             return Ok(());
         }
+        if let Some(product) = decoded.filter(|decoded| decoded.is_product()) {
+            return self.product(frame, instruction, product, condition, place);
+        }
         match decoded.map(|decoded| decoded.row.effect) {
             Some(Effect::Branch) => self.branch(frame, instruction, operands, condition, place),
             Some(Effect::Call) => {

@@ -43,6 +43,7 @@ mod places;
 mod pointers;
 mod program;
 mod reaching;
+mod register_limit;
 mod routine;
 mod routine_calls;
 mod scope;
@@ -52,6 +53,7 @@ mod sources;
 mod special;
 mod steps;
 mod unset;
+mod wgmma;
 
 pub(crate) use addresses::{FUNCTION_ALIGN, SHARED_SLOT, is_function, space_of, window};
 pub use addresses::{argument_of, offset_in_buffer};
@@ -94,6 +96,7 @@ pub(crate) fn build_within(
     let linked = link::link(module, kernel, growth, placement)?;
     let mut program =
         blocks::build(linked).map_err(|kind| LinkError { kind, span: kernel.name })?;
+    program.thread_registers = register_limit::registers(kernel);
     pointers::mark(&mut program);
     (program.invariant, program.derived) = derived::find(&program);
     (program.steps, program.fetches, program.even) = steps::find(&program, &program.invariant);

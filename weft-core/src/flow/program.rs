@@ -227,6 +227,7 @@ impl Instr {
             Operation::Known(decoded) => match decoded.row.effect {
                 Effect::Barrier | Effect::WarpBarrier | Effect::MbarrierWait => true,
                 Effect::Exchange => decoded.modifiers.has(Modifier::Sync),
+                Effect::RegisterCount => decoded.modifiers.has(Modifier::Inc),
                 _ => false,
             },
             _ => false,
@@ -335,6 +336,8 @@ pub struct Program {
     pub blocks: Vec<Block>,
     /// Number of registers.
     pub registers: u32,
+    /// The number of registers that each thread has on a device when the kernel starts, if the kernel states it.
+    pub thread_registers: Option<u32>,
     /// Variables of all spaces that have an address.
     pub symbols: Vec<Symbol>,
     /// Parameters in order.

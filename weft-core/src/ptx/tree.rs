@@ -361,6 +361,10 @@ pub struct Function {
     pub reqnctapercluster: Option<[u32; 3]>,
     /// Whether it has to be launched with a stated cluster: `.explicitcluster`.
     pub explicitcluster: bool,
+    /// `.minnctapersm`.
+    pub minnctapersm: Option<u32>,
+    /// `.maxnreg`.
+    pub maxnreg: Option<u32>,
     /// `None`: a prototype.
     pub body: Option<Body>,
 }

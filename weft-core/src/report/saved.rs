@@ -137,6 +137,7 @@ enum AssumptionMirror {
     Elected,
     OneCtaClusters,
     ProxyFences,
+    ProductFences,
     UnwrappedIndices,
     LoopsEnd,
     AllLoopsEnd,

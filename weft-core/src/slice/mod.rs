@@ -179,9 +179,11 @@ pub fn is_observable(program: &Program, pc: Pc) -> bool {
         | Effect::Exchange
         | Effect::CopyGroup
         | Effect::BulkCopy
+        | Effect::Multiply
         | Effect::Mbarrier
         | Effect::MbarrierWait
         | Effect::Asynchronous => true,
+        Effect::RegisterCount => program.thread_registers.is_some(),
         _ => false,
     }
 }
@@ -318,8 +320,10 @@ impl<'p> Marker<'p> {
             Effect::Barrier
                 | Effect::WarpBarrier
                 | Effect::BulkCopy
+                | Effect::Multiply
                 | Effect::Mbarrier
                 | Effect::MbarrierWait
+                | Effect::RegisterCount
         );
         if keep == Keep::Value || is_barrier {
             instr.reads().for_each(|register| self.need(register));

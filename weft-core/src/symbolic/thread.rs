@@ -377,9 +377,13 @@ impl Runner<'_> {
             }
             Effect::CopyGroup
             | Effect::BulkCopy
+            | Effect::Multiply
             | Effect::Mbarrier
             | Effect::MbarrierWait
             | Effect::Asynchronous => {
+                self.thread.unknown.insert(pc);
+            }
+            Effect::RegisterCount if self.program.thread_registers.is_some() => {
                 self.thread.unknown.insert(pc);
             }
             Effect::Compute | Effect::Opaque

@@ -11,6 +11,7 @@ mod grids;
 mod instructions;
 mod matrices;
 mod mutants;
+mod products;
 mod reader;
 mod requirements;
 mod unstated;

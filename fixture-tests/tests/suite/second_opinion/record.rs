@@ -189,21 +189,24 @@ impl Events for Record<'_> {
     }
 
     fn lend(&mut self, agent: CopyAgent) {
-        for thread in threads(agent.warp, agent.lanes) {
-            let here = self.here[thread].expect("a thread that copies runs");
-            let (copy, next) = (self.relation.behind(&[here]), self.relation.behind(&[here]));
-            match agent.object {
-                Some(object) => self.phases.entry(object).or_default().copy(copy),
-                None => self.bulk.entry(agent.agent).or_default().add(copy),
-            }
-            self.here[thread] = Some(next);
-            self.copy = Some(copy);
+        let here: Vec<Point> = threads(agent.warp, agent.lanes)
+            .map(|thread| self.here[thread].expect("a thread that copies runs"))
+            .collect();
+        let copy = self.relation.behind(&here);
+        match agent.object {
+            Some(object) => self.phases.entry(object).or_default().copy(copy),
+            None => self.bulk.entry(agent.agent).or_default().add(copy),
+        }
+        self.copy = Some(copy);
+        for (thread, here) in threads(agent.warp, agent.lanes).zip(here) {
+            self.here[thread] = Some(self.relation.behind(&[here]));
         }
     }
 
     fn bulk_group(&mut self, group: BulkGroup) {
+        let complete = self.bulk.entry(group.agent).or_default().command(group.step);
         for thread in threads(group.warp, group.lanes) {
-            let mut behind = self.bulk.entry(group.agent).or_default().command(group.step);
+            let mut behind = complete.clone();
             behind.push(self.here[thread].expect("a thread that waits for copies runs"));
             self.here[thread] = Some(self.relation.behind(&behind));
         }

@@ -18,12 +18,15 @@ pub struct Assumed {
     pub elected: bool,
     /// Bulk copies see what is ordered before them.
     pub proxies: bool,
+    /// Products of matrices see what is ordered before them, in shared memory and in registers.
+    pub products: bool,
 }
 
 impl Assumed {
     /// Joins what other runs of the check assumed.
     pub fn join(&mut self, other: Self) {
-        let Self { indices, waits_end, variables, written, targets, elected, proxies } = other;
+        let Self { indices, waits_end, variables, written, targets, elected, proxies, products } =
+            other;
         self.indices |= indices;
         self.waits_end |= waits_end;
         self.variables |= variables;
@@ -31,5 +34,6 @@ impl Assumed {
         self.targets |= targets;
         self.elected |= elected;
         self.proxies |= proxies;
+        self.products |= products;
     }
 }

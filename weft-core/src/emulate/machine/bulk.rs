@@ -95,9 +95,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         if self.check_side(point, side, kind) == Some(FaultKind::OutOfBounds) {
             return Ok(());
         }
-        let next = self.phases.agents.len();
-        let agent =
-            WarpId::new(self.warps.count() + *self.phases.agents.entry(duty).or_insert(next));
+        let agent = self.phases.agent(duty, self.warps.count());
         let object = if let AgentDuty::Object(object) = duty { Some(object) } else { None };
         self.events.lend(CopyAgent { agent, object, warp, lanes: mask });
         let lane = u8::try_from(mask.trailing_zeros()).expect("a warp has 32 lanes");

@@ -33,6 +33,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
         self.count_commands(lanes);
         let opcode = instr.decoded().map(|decoded| decoded.row.opcode);
+        if matches!(opcode, Some(Opcode::WgmmaCommit | Opcode::WgmmaWait)) {
+            return self.product_group(warp, instr, lanes);
+        }
         if matches!(
             opcode,
             Some(Opcode::CpAsyncBulkCommit | Opcode::CpAsyncBulkWait | Opcode::CpAsyncBulkWaitRead)

@@ -7,6 +7,7 @@ use crate::emulate::facts::counters::CounterIndex;
 use crate::emulate::memory::region::MemoryRegion;
 use crate::emulate::sync::barrier::{BarrierId, BarrierNeed, Misuse};
 use crate::emulate::sync::mbarrier::{MbarrierId, MbarrierMisuse, MbarrierNeed};
+use crate::emulate::sync::registers::RegisterNeed;
 use crate::emulate::value::lane::LaneMask;
 use crate::emulate::value::origin::Origin;
 use crate::emulate::value::register::Value;
@@ -285,6 +286,10 @@ pub enum DoubtKind {
     Barrier,
     /// An instruction whose effect is not modelled.
     Unsupported,
+    /// Which warps are given the registers that they wait for.
+    RegisterPool,
+    /// Some threads of a warpgroup do not come together to an instruction that the warpgroup has to execute.
+    Warpgroup,
     /// Whether lanes synchronize that exchange values at two different instructions.
     ExchangeMask,
     /// The target of a jump or call, which is none of the named ones.
@@ -350,6 +355,8 @@ pub enum StuckAt {
     Barrier(BarrierId, BarrierNeed),
     /// A phase of an mbarrier object, by its number from 0, and what the phase needs.
     Phase(MbarrierId, u64, MbarrierNeed),
+    /// The registers that its warp asks for.
+    Registers(RegisterNeed),
     /// A warp-level instruction, or a barrier at which no warp has arrived yet.
     Warp,
 }

@@ -416,12 +416,15 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         Ok(())
     }
 
-    /// Fails if a loop whose trip count is open uses mbarrier objects or makes bulk groups: how many phases pass, and how
-    /// many groups follow a copy, depends on it.
+    /// Fails if a loop whose trip count is open uses mbarrier objects, multiplies matrices or makes groups of bulk copies or
+    /// products: how many phases pass, and how many groups follow a copy, depends on it.
     pub(super) fn check_mbarriers(&self, warp: WarpId, header: BlockId) -> OrStop<()> {
         let uses = |instr: &Instr| match instr.effect() {
-            Effect::BulkCopy | Effect::Mbarrier | Effect::MbarrierWait => true,
-            _ => instr.decoded().is_some_and(|own| own.row.opcode == Opcode::CpAsyncBulkCommit),
+            Effect::BulkCopy | Effect::Multiply | Effect::Mbarrier | Effect::MbarrierWait => true,
+            _ => {
+                let commits = [Opcode::CpAsyncBulkCommit, Opcode::WgmmaCommit];
+                instr.decoded().is_some_and(|own| commits.contains(&own.row.opcode))
+            }
         };
         let is_used = inside(self.program, header).any(|(_, instr)| uses(instr));
         if is_used { Err(self.open_trips(warp, header)) } else { Ok(()) }

@@ -6,9 +6,9 @@
 //! - Accesses: [`access`] splits an access by state space ([`piece`]); [`faults`], [`fit`] and [`needs`] check that it
 //!   is in bounds and aligned; [`contents`], [`atomic`], [`forgotten`] and [`unwritten`] determine what it reads and
 //!   what it leaves in memory; [`emit`] emits it, with its [`memory_order`]. [`event`] lists all events.
-//!   [`bulk`] runs bulk copies.
+//!   [`bulk`] runs bulk copies, [`wgmma`] products of matrices.
 //! - Synchronization: [`wait`] makes lanes wait, [`warp_sync`] releases them, [`exchange`] computes the values that
-//!   they exchange. [`mbarriers`] runs mbarrier objects, at which lanes wait if their wait is a [`spin`]. Barrier divergence: [`divergence`] with [`divergence_state`], [`bypass`] with [`partings`].
+//!   they exchange. [`registers`] runs changes of the number of registers, for which warps can wait. [`mbarriers`] runs mbarrier objects, at which lanes wait if their wait is a [`spin`]. Barrier divergence: [`divergence`] with [`divergence_state`], [`bypass`] with [`partings`].
 //! - Open conditions: [`sides`] runs both sides of a branch, each as [`may_execute`].
 //! - Loops with an open trip count: [`induction`] proves them from a general state ([`open_loop`], [`carried`]),
 //!   [`counted`] decides whether they count to a bound, [`handed`] and [`draws`] follow the counter values that
@@ -46,6 +46,7 @@ mod peeking;
 mod peeks;
 mod phase_state;
 pub(super) mod piece;
+mod registers;
 pub(crate) mod run;
 mod scheduler;
 mod sides;
@@ -57,3 +58,4 @@ mod unwritten;
 mod wait;
 mod warp;
 mod warp_sync;
+mod wgmma;

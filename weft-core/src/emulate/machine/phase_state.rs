@@ -1,4 +1,4 @@
-//! What the machine keeps of mbarrier objects and bulk copies, beside the objects themselves.
+//! What the machine keeps of mbarrier objects, bulk copies and products of matrices, beside the objects themselves.
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -19,6 +19,8 @@ pub(super) enum AgentDuty {
     Reads(WarpId, LaneMask),
     /// The writes of these copies.
     Writes(WarpId, LaneMask),
+    /// The reads of the products of matrices that a warp has a part in.
+    Multiplies(WarpId),
 }
 
 /// The phase that a peek asked for.
@@ -52,6 +54,12 @@ pub(super) struct PhaseState {
 }
 
 impl PhaseState {
+    /// The agent for a duty. `warps`: the number of warps, behind whose ids those of agents begin.
+    pub(super) fn agent(&mut self, duty: AgentDuty, warps: usize) -> WarpId {
+        let next = self.agents.len();
+        WarpId::new(warps + *self.agents.entry(duty).or_insert(next))
+    }
+
     /// The state before anything has run.
     pub(super) fn of(program: &Program) -> Self {
         let decoded = program.code.iter().filter_map(|instr| instr.decoded());

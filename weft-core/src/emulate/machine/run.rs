@@ -17,7 +17,6 @@ use crate::emulate::facts::Facts;
 use crate::emulate::facts::inherited::GeneralWrites;
 use crate::emulate::memory::inputs::{Cta, Inputs};
 use crate::emulate::sync::barrier::{BarrierId, Barriers};
-use crate::emulate::sync::group::CtaRank;
 use crate::emulate::value::lane::{LaneMask, WARP};
 use crate::emulate::value::origin::Origin;
 use crate::emulate::value::register::Value;
@@ -58,7 +57,7 @@ pub fn run(
         program,
         slice,
         inputs,
-        ctas: vec![CtaState::new(cta, barriers)],
+        ctas: vec![CtaState::new(cta, barriers, program)],
         events,
         facts,
         warps: PerWarp::new(count, warp),
@@ -70,6 +69,7 @@ pub fn run(
         atomics: 0,
         copying: PerWarp::new(count, |_| Copying::default()),
         exchanges: PerWarp::new(count, |_| 0),
+        contended: None,
         trapped: false,
         doubts: PerWarp::new(count, |_| None),
         open_loops: OpenLoops::new(),
@@ -110,7 +110,13 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     /// Runs warps until none is runnable. Fails unless all threads have ended or some thread has aborted the launch. A
     /// warp with a doubt that is no limit is left, and the other warps run on.
     fn take_turns(&mut self) -> OrStop<()> {
-        while let Some(warp) = self.scheduler.next(self.ready()) {
+        loop {
+            let Some(warp) = self.scheduler.next(self.ready()) else {
+                if self.give_registers()? {
+                    continue;
+                }
+                break;
+            };
             let Err(stop) = self.turn(warp) else { continue };
             match *stop.0 {
                 End::Undecided(doubt) if !doubt.kind.is_limit() => self.leave(warp, doubt),
@@ -124,7 +130,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             return Err(End::Undecided(*doubt).into());
         }
         if self.trapped || self.warps.iter().all(|warp| warp.live == 0) {
-            return Ok(());
+            return self.check_registers();
         }
         Err(self.deadlock().into())
     }
@@ -239,13 +245,17 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             let Stop(end) = doubt(DoubtKind::ExchangeMask, place, None);
             return *end;
         }
+        if let Some(place) = self.might_end_free() {
+            let Stop(end) = doubt(DoubtKind::RegisterPool, place, None);
+            return *end;
+        }
         let mut stuck = Vec::new();
         for warp in &self.warps {
             let held = warp.held.iter().flat_map(|held| {
                 let at = self.need(held.barrier);
                 held.sides.iter().map(move |side| (side, at))
             });
-            let waits = warp.waits.iter().map(|wait| (wait, self.needed(warp.cta, wait)));
+            let waits = warp.waits.iter().map(|wait| (wait, self.needed(warp, wait)));
             for (&Wait { pc, lanes, .. }, at) in held.chain(waits) {
                 stuck.push(Stuck { warp: warp.id, lanes, pc, at });
             }
@@ -260,8 +270,13 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     }
 
     /// What waiting lanes wait at, and what it needs.
-    fn needed(&self, cta: CtaRank, wait: &Wait) -> StuckAt {
+    fn needed(&self, warp: &Warp, wait: &Wait) -> StuckAt {
+        let cta = warp.cta;
         match wait.what {
+            WaitFor::Registers(count) => {
+                let pool = self.ctas[cta.index()].registers.as_ref();
+                pool.map_or(StuckAt::Warp, |pool| StuckAt::Registers(pool.need(warp.id, count)))
+            }
             WaitFor::Warp { name, .. } => {
                 BarrierId::named(cta, name).map_or(StuckAt::Warp, |barrier| self.need(barrier))
             }

@@ -19,9 +19,10 @@ use crate::emulate::memory::inputs::{Cta, Inputs};
 use crate::emulate::memory::pages::Memory;
 use crate::emulate::sync::barrier::{BarrierId, Barriers};
 use crate::emulate::sync::mbarrier::Mbarriers;
+use crate::emulate::sync::registers::RegisterPool;
 use crate::emulate::value::lane::SymbolId;
 use crate::emulate::value::warp_id::{PerWarp, WarpId};
-use crate::flow::Program;
+use crate::flow::{PlaceId, Program};
 use crate::slice::Slice;
 
 /// How the run of a cta ended, and what it cost.
@@ -72,12 +73,20 @@ pub(super) struct CtaState {
     pub(super) barriers: Barriers,
     pub(super) mbarriers: Mbarriers,
     pub(super) shared: Memory,
+    /// Its registers; `None` if the kernel does not state how many it starts with.
+    pub(super) registers: Option<RegisterPool>,
 }
 
 impl CtaState {
     /// The state of a cta before it runs.
-    pub(super) fn new(cta: Cta, barriers: Barriers) -> Self {
-        Self { cta, barriers, mbarriers: Mbarriers::default(), shared: Memory::shared() }
+    pub(super) fn new(cta: Cta, barriers: Barriers, program: &Program) -> Self {
+        Self {
+            cta,
+            barriers,
+            mbarriers: Mbarriers::default(),
+            shared: Memory::shared(),
+            registers: program.thread_registers.map(RegisterPool::new),
+        }
     }
 }
 
@@ -121,6 +130,8 @@ pub(super) struct Machine<'a, E> {
     pub(super) exchanges: PerWarp<u32>,
     /// For each warp and loop, the iterations so far, and how far the proof of a loop with an open trip count has come.
     pub(super) open_loops: OpenLoops,
+    /// An instruction of which it depends on the schedule whether its warp is given the registers that it asks for.
+    pub(super) contended: Option<PlaceId>,
     /// Whether some thread has aborted the launch.
     pub(super) trapped: bool,
     /// For each warp, what it could not decide, if it cannot go on.

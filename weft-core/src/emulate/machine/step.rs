@@ -106,6 +106,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             | Effect::WarpBarrier
             | Effect::Exchange
             | Effect::BulkCopy
+            | Effect::Multiply
             | Effect::Mbarrier
             | Effect::MbarrierWait => {
                 return self.wait(warp, block, pc, instr, enabled);
@@ -119,6 +120,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                 self.compute_counted(warp, pc, instr, enabled)?;
             }
             Effect::MemoryFence => self.emit_fence(warp, pc, instr, enabled),
+            Effect::RegisterCount => return self.change_registers(warp, block, pc, instr, enabled),
             Effect::Nothing | Effect::Branch | Effect::Call | Effect::Return | Effect::Exit => {}
         }
         Ok(0)

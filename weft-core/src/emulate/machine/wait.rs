@@ -57,6 +57,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             Effect::Mbarrier => self.mbarrier(at).map(|()| 0),
             Effect::MbarrierWait => self.wait_for_phase(at),
             Effect::BulkCopy => self.bulk_copy(at).map(|()| 0),
+            Effect::Multiply => self.multiply(at).map(|()| 0),
             _ if instr.waits() => self.wait_for_mask(at),
             _ => self.exchange_at_once(at),
         }

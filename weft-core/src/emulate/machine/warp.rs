@@ -40,6 +40,8 @@ pub(super) enum WaitFor {
     Members(LaneMask),
     /// The lanes of a mask, at the same exchange.
     Exchange(LaneMask),
+    /// So many registers for each thread.
+    Registers(u32),
     /// The completion of the current phase of an mbarrier object, by its number from 0.
     Phase { object: MbarrierId, phase: u64 },
 }

@@ -33,7 +33,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         match what {
             WaitFor::Members(_) => self.events.converge(warp, here),
             WaitFor::Exchange(_) => self.exchange(warp, pc, here),
-            WaitFor::Warp { .. } | WaitFor::Phase { .. } => {}
+            WaitFor::Warp { .. } | WaitFor::Phase { .. } | WaitFor::Registers(_) => {}
         }
     }
 

@@ -2,10 +2,11 @@
 //!
 //! [`bytes`] has sets of bytes of a page, [`page`] one page, [`pages`] the memory of a state space,
 //! [`segment`] a part of it as it is before the launch. [`arguments`] fills
-//! the parameter bank, and [`inputs`] resolves a launch. [`region`] and [`word`] are parts of memory.
+//! the parameter bank, and [`inputs`] resolves a launch. [`descriptor`] finds the bytes of a matrix. [`region`] and [`word`] are parts of memory.
 
 pub(crate) mod arguments;
 pub(crate) mod bytes;
+pub(crate) mod descriptor;
 pub(crate) mod input_error;
 pub(crate) mod inputs;
 pub(crate) mod page;

@@ -18,6 +18,8 @@ pub struct Decoded {
     pub space: Space,
     /// Modifiers.
     pub modifiers: Modifiers,
+    /// For products of matrices by a warpgroup, the number of columns of the product; 0 for other instructions.
+    pub columns: u16,
     /// Whether a modifier is unknown, so that the instruction might not do what its row says.
     pub is_strange: bool,
     /// Whether it acts on the shared memory of some cta of the cluster: `.shared::cluster`.
@@ -98,6 +100,11 @@ impl Decoded {
         }
     }
 
+    /// Whether it multiplies matrices in shared memory as a part of a warpgroup, in a form that is modelled.
+    pub fn is_product(&self) -> bool {
+        self.row.effect == Effect::Multiply && self.columns > 0 && !self.is_strange
+    }
+
     /// Whether it is a `cp.async` from global to shared memory that is completed by groups. Bulk copies and what arrives at an
     /// mbarrier have words that are unknown.
     pub fn is_copy(&self) -> bool {
@@ -114,6 +121,7 @@ pub fn decode(mnemonic: &str) -> Option<Decoded> {
         types: [None; 3],
         space: Space::Generic,
         modifiers: Modifiers::default(),
+        columns: 0,
         is_strange: false,
         reaches_cluster: false,
         is_asynchronous: false,
@@ -136,6 +144,9 @@ impl Decoded {
             self.reaches_cluster |= word == CLUSTER_SPACE;
         } else if let Some(modifier) = Modifier::from_word(word) {
             self.modifiers.insert(modifier);
+        } else if let Some(columns) = columns(word).filter(|_| self.row.effect == Effect::Multiply)
+        {
+            self.columns = columns;
         } else if !self.row.pattern.split('.').any(|part| part == word) {
             self.is_strange = true;
         }
@@ -144,6 +155,12 @@ impl Decoded {
 
 /// The shared memory of all ctas of a cluster.
 const CLUSTER_SPACE: &str = "shared::cluster";
+
+/// Returns the number of columns of a shape such as `m64n128k16`.
+fn columns(word: &str) -> Option<u16> {
+    let (columns, _) = word.strip_prefix("m64n")?.split_once('k')?;
+    columns.parse().ok().filter(|columns| (8..=256).contains(columns) && columns % 8 == 0)
+}
 
 fn space(word: &str) -> Option<Space> {
     Some(match word {

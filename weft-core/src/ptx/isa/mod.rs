@@ -52,10 +52,14 @@ pub enum Effect {
     CopyGroup,
     /// Copies from global to shared memory asynchronously, and counts the bytes at an mbarrier object.
     BulkCopy,
+    /// Multiplies matrices in shared memory asynchronously, as one of the four warps of a warpgroup.
+    Multiply,
     /// Initializes an mbarrier object, ends its use, or arrives at it.
     Mbarrier,
     /// Tests whether a phase of an mbarrier object is complete.
     MbarrierWait,
+    /// Changes how many registers the threads of a warp have.
+    RegisterCount,
     /// Jumps within the function.
     Branch,
     /// Calls a function.

@@ -6,7 +6,8 @@
 
 use super::Effect::{
     self, Asynchronous, Atomic, Barrier, Branch, BulkCopy, Call, Compute, CopyGroup, Exchange,
-    Exit, Load, Mbarrier, MbarrierWait, MemoryFence, Nothing, Opaque, Return, Store, WarpBarrier,
+    Exit, Load, Mbarrier, MbarrierWait, MemoryFence, Multiply, Nothing, Opaque, RegisterCount,
+    Return, Store, WarpBarrier,
 };
 use super::Family::{
     self, Access, Arithmetic, Bits, Compare, Control, Convert, Fence, Matrix, Move,
@@ -182,6 +183,11 @@ table! {
     Stmatrix "stmatrix" "ms" Matrix Asynchronous "9.7.14.5.16";
     Movmatrix "movmatrix" "ds" Matrix Opaque "9.7.14.5.17";
     Wgmma "wgmma" "s*" Matrix Asynchronous "9.7.15";
+    WgmmaDense "wgmma.mma_async" "dss*" Matrix Multiply "9.7.15.5.2";
+    WgmmaSparse "wgmma.mma_async.sp" "dss*" Matrix Multiply "9.7.15.6";
+    WgmmaFence "wgmma.fence" "" Matrix Nothing "9.7.15.7.1";
+    WgmmaCommit "wgmma.commit_group" "" Matrix CopyGroup "9.7.15.7.2";
+    WgmmaWait "wgmma.wait_group" "s" Matrix CopyGroup "9.7.15.7.3";
     Tcgen05 "tcgen05" "s*" Matrix Asynchronous "9.7.16";
     Stacksave "stacksave" "d" Move Opaque "9.7.17.1";
     Stackrestore "stackrestore" "s" Move Nothing "9.7.17.2";
@@ -213,5 +219,5 @@ table! {
     Nanosleep "nanosleep" "s" Control Nothing "9.7.19.2";
     Pmevent "pmevent" "s*" Control Nothing "9.7.19.3";
     Trap "trap" "" Control Exit "9.7.19.4";
-    Setmaxnreg "setmaxnreg" "s" Control Nothing "9.7.19.5";
+    Setmaxnreg "setmaxnreg" "s" Control RegisterCount "9.7.19.5";
 }

@@ -67,6 +67,8 @@ impl Parser<'_> {
             maxntid: None,
             reqnctapercluster: None,
             explicitcluster: false,
+            minnctapersm: None,
+            maxnreg: None,
             body: None,
         };
         while self.token.kind == TokenKind::Dot {
@@ -135,6 +137,8 @@ impl Parser<'_> {
             ".maxntid" => function.maxntid = Some(numbers),
             ".reqnctapercluster" => function.reqnctapercluster = Some(numbers),
             ".explicitcluster" => function.explicitcluster = true,
+            ".minnctapersm" => function.minnctapersm = Some(numbers[0]),
+            ".maxnreg" => function.maxnreg = Some(numbers[0]),
             _ => {}
         }
         Ok(())

@@ -29,7 +29,8 @@ struct Accessing {
 }
 
 impl Dependences<'_> {
-    /// Whether something accesses shared memory at an address that is not computed from the address of a variable.
+    /// Whether something accesses shared memory at an address that is not computed from the address of a variable, or by the
+    /// descriptor of a matrix, which holds only the lower bits of an address.
     pub fn accesses_shared_by_number(&self) -> bool {
         let is_number = |dependence: Dependence| !dependence.is_nothing() && dependence.based == 0;
         let converts = |(at, instr): (usize, &Instr)| {
@@ -46,6 +47,7 @@ impl Dependences<'_> {
                 && is_small(own.offset)
                 && own.dependence.is_none_or(is_number)
         }) || self.program.code.iter().enumerate().any(converts)
+            || self.program.code.iter().any(|instr| instr.effect() == Effect::Multiply)
     }
 
     /// Returns what is taken for granted, beyond the program's declarations, by kept instructions and by accesses that
@@ -135,7 +137,7 @@ impl Dependences<'_> {
             }
         }
         match instr.effect() {
-            Effect::Barrier | Effect::WarpBarrier => {
+            Effect::Barrier | Effect::WarpBarrier | Effect::Multiply => {
                 self.sources(at).into_iter().for_each(|joined| self.record_test(joined, taken));
             }
             // The mask is the last operand.

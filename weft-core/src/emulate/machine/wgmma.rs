@@ -1,0 +1,190 @@
+//! Runs products of matrices by warpgroups (PTX ISA §9.7.15). What a product reads in shared memory, an agent reads for each
+//! warp. It knows what the lanes of the warp knew, and that it has read is known to the warp once it has waited for the
+//! group of the product. Each of the four warps counts as reading both matrices whole.
+
+use super::copy_event::{BulkGroup, CopyAgent, CopyCommand};
+use super::event::{
+    Access, AccessKind, AccessManner, DoubtKind, Events, Fault, FaultKind, OrderQuery,
+};
+use super::memory_order::{MemoryOrder, MemoryScope, Ordering};
+use super::phase_state::AgentDuty;
+use super::state::Machine;
+use super::stop::{OrStop, doubt};
+use super::wait::SyncPoint;
+use crate::emulate::memory::descriptor::{self, MatrixExtent, UNIT};
+use crate::emulate::value::lane::{LaneMask, WARP};
+use crate::emulate::value::origin::Origin;
+use crate::emulate::value::register::Value;
+use crate::emulate::value::warp_id::WarpId;
+use crate::flow::{Instr, Operand};
+use crate::ptx::Space;
+use crate::ptx::isa::{Decoded, Opcode};
+
+/// Warps of a warpgroup.
+const WARPGROUP: usize = 4;
+
+/// Rows of matrix A and of the product.
+const ROWS: u64 = 64;
+
+/// Bytes of a row of A and of a column of B that one instruction reads.
+const LINE: u64 = 2 * UNIT;
+
+/// Cost of an access of an agent, counted as instructions.
+const ACCESS_COST: u64 = 2;
+
+/// How units are read.
+const READS: AccessKind = AccessKind {
+    writes: false,
+    manner: AccessManner::Asynchronous,
+    order: MemoryOrder::new(Ordering::Weak, MemoryScope::Gpu),
+    may_execute: false,
+    is_shadow_copy: false,
+    element: 16,
+};
+
+/// The part that an instruction reads of matrix B (the first descriptor) or of matrix A.
+fn extent(decoded: &Decoded, is_first: bool, is_transposed: bool) -> MatrixExtent {
+    // Of a sparse matrix A, half of the elements are stored.
+    let is_long = is_first && decoded.row.opcode == Opcode::WgmmaSparse;
+    let lines = if is_first { decoded.columns.into() } else { ROWS };
+    MatrixExtent { lines, bytes: if is_long { 2 * LINE } else { LINE }, is_transposed }
+}
+
+impl<E: Events + OrderQuery> Machine<'_, E> {
+    /// Runs the part of a warp in a product of matrices.
+    pub(super) fn multiply(&mut self, point: SyncPoint<'_>) -> OrStop<()> {
+        let SyncPoint { warp, pc, instr, decoded, lanes, .. } = point;
+        if let Some(side) = &self.may_execute {
+            return Err(side.undecided());
+        }
+        if !decoded.is_product() {
+            return Err(doubt(DoubtKind::Unsupported, instr.place, None));
+        }
+        self.check_warpgroup(warp, instr, lanes)?;
+        self.facts.assumed.products = true;
+        let agent = self.phases.agent(AgentDuty::Multiplies(warp), self.warps.count());
+        self.events.lend(CopyAgent { agent, object: None, warp, lanes });
+        for (at, (operand, is_transposed)) in instr.descriptors().enumerate() {
+            let bits = self.descriptor(point, operand)?;
+            let units = descriptor::units(bits, extent(decoded, at == 0, is_transposed));
+            let Some(units) = units else {
+                return Err(doubt(DoubtKind::Unsupported, instr.place, None));
+            };
+            self.read_units(point, agent, &units)?;
+        }
+        let open = Value::open(self.facts.symbolics.any_number(Origin::Unsupported(pc)));
+        for dest in instr.dests.iter().flatten() {
+            self.warps[warp].write(*dest, open.clone(), lanes);
+        }
+        Ok(())
+    }
+
+    /// Fails unless all threads of the warp are there, and the warp is one of a whole warpgroup.
+    pub(super) fn check_warpgroup(
+        &self,
+        warp: WarpId,
+        instr: &Instr,
+        lanes: LaneMask,
+    ) -> OrStop<()> {
+        let own = &self.warps[warp];
+        let warps = self.warps.count() / self.ctas.len();
+        let is_whole = lanes == LaneMask::MAX && (own.place | (WARPGROUP - 1)) < warps;
+        if is_whole { Ok(()) } else { Err(doubt(DoubtKind::Warpgroup, instr.place, None)) }
+    }
+
+    /// Returns the descriptor of a matrix, which all lanes have to give alike.
+    fn descriptor(&mut self, point: SyncPoint<'_>, operand: &Operand) -> OrStop<u64> {
+        let SyncPoint { warp, pc, instr, lanes, .. } = point;
+        let value = self.operand(warp, pc, operand);
+        let open = value.open_lanes() & lanes;
+        if open != 0 {
+            let symbol = value.symbol(open);
+            let origin = symbol.and_then(|symbol| self.facts.symbolics.origin(symbol));
+            self.check_written(warp, &value, open, instr.place);
+            return Err(doubt(DoubtKind::Address, instr.place, origin));
+        }
+        value.as_uniform().ok_or_else(|| doubt(DoubtKind::Warpgroup, instr.place, None))
+    }
+
+    /// Emits that an agent reads units of a matrix.
+    fn read_units(&mut self, point: SyncPoint<'_>, agent: WarpId, units: &[u64]) -> OrStop<()> {
+        let SyncPoint { warp, pc, instr, lanes, .. } = point;
+        if self.check_units(point, units) == Some(FaultKind::OutOfBounds) {
+            return Ok(());
+        }
+        let lane = u8::try_from(lanes.trailing_zeros()).expect("a warp has 32 lanes");
+        for part in units.chunks(WARP) {
+            self.spend(ACCESS_COST, instr.place)?;
+            let [first, .., last] = part else { continue };
+            let mut all = [*last; WARP];
+            all[..part.len()].copy_from_slice(part);
+            let addresses = Value::each(all);
+            self.events.access(
+                &Access {
+                    warp: agent,
+                    issuer: Some((warp, lane)),
+                    lanes: LaneMask::MAX >> (WARP - part.len()),
+                    pc,
+                    space: Space::Shared,
+                    addresses: &addresses,
+                    bytes: u32::try_from(UNIT).expect("16"),
+                    kind: READS,
+                    reads: true,
+                    stored: &[],
+                    condition: None,
+                    variable: self.program.shared_variable(*first, last + UNIT),
+                    is_representative: false,
+                    class: None,
+                    decides: false,
+                },
+                &self.facts.symbolics,
+            );
+        }
+        Ok(())
+    }
+
+    /// Emits a fault for the first unit that is in no variable or that reaches an mbarrier object. Returns its kind.
+    fn check_units(&mut self, point: SyncPoint<'_>, units: &[u64]) -> Option<FaultKind> {
+        let cta = self.warps[point.warp].cta;
+        let objects = &self.ctas[cta.index()].mbarriers;
+        let wrong = |unit: &u64| match () {
+            () if self.piece(Space::Shared, *unit, UNIT).is_none() => Some(FaultKind::OutOfBounds),
+            () if objects.among(cta, *unit, UNIT).is_some() => Some(FaultKind::Object),
+            () => None,
+        };
+        let (unit, kind) = units.iter().find_map(|unit| Some((*unit, wrong(unit)?)))?;
+        self.events.fault(Fault {
+            kind,
+            pc: point.pc,
+            warp: point.warp,
+            lane: point.lanes.trailing_zeros() as usize,
+            space: Space::Shared,
+            address: Some(unit),
+            bytes: u32::try_from(UNIT).expect("16"),
+            access: READS,
+            condition: None,
+        });
+        Some(kind)
+    }
+
+    /// Makes a group of the products of a warp, or waits for groups.
+    pub(super) fn product_group(
+        &mut self,
+        warp: WarpId,
+        instr: &Instr,
+        lanes: LaneMask,
+    ) -> OrStop<()> {
+        self.check_warpgroup(warp, instr, lanes)?;
+        let opcode = instr.decoded().map(|decoded| decoded.row.opcode);
+        let step = match (opcode, instr.sources.first()) {
+            (Some(Opcode::WgmmaCommit), _) => CopyCommand::Commit,
+            (_, Some(Operand::Constant(keep))) => CopyCommand::Wait(*keep),
+            _ => return Err(doubt(DoubtKind::Unsupported, instr.place, None)),
+        };
+        if let Some(number) = self.phases.agents.get(&AgentDuty::Multiplies(warp)) {
+            let agent = WarpId::new(self.warps.count() + number);
+            self.events.bulk_group(BulkGroup { agent, warp, lanes, step });
+        }
+        Ok(())
+    }
+}
