@@ -25,7 +25,7 @@ impl<'m> Linker<'m> {
         &mut self,
         frame: &mut Frame<'m>,
         instruction: &'m Instruction,
-        decoded: &'m std::sync::Arc<Decoded>,
+        decoded: &std::sync::Arc<Decoded>,
         guard: Option<Condition>,
         place: PlaceId,
     ) -> Result<(), LinkError> {
