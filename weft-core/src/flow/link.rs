@@ -215,7 +215,11 @@ impl<'m> Linker<'m> {
         if let Some(copy) =
             decoded.filter(|decoded| decoded.row.effect == Effect::BulkCopy && !decoded.is_strange)
         {
-            return self.bulk_copy(frame, instruction, copy, condition, place);
+            return if copy.is_tensor_copy() {
+                self.tensor_copy(frame, instruction, copy, condition, place)
+            } else {
+                self.bulk_copy(frame, instruction, copy, condition, place)
+            };
         }
         match decoded.map(|decoded| decoded.row.effect) {
             Some(Effect::Branch) => self.branch(frame, instruction, operands, condition, place),

@@ -50,13 +50,14 @@ mod sort;
 mod sources;
 mod special;
 mod steps;
+mod tensor;
 mod unset;
 
 pub(crate) use addresses::{FUNCTION_ALIGN, SHARED_SLOT, is_function, space_of, window};
 pub use addresses::{argument_of, offset_in_buffer};
 pub(crate) use buffers::BufferPlace;
 pub use buffers::StatedBuffers;
-pub use bulk::BULK_ALIGN;
+pub use bulk::{BULK_ALIGN, CopiedSide};
 pub(crate) use constants::{known_locals, known_parameters};
 pub use declared::{Field, Param, Params, Symbol};
 pub use derived::Chains;

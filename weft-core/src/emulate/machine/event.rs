@@ -282,6 +282,8 @@ pub enum DoubtKind {
     Barrier,
     /// An instruction whose effect is not modelled.
     Unsupported,
+    /// The bytes that a tensor copy moves with the tensor map at this generic address.
+    Box(u64),
     /// Whether lanes synchronize that exchange values at two different instructions.
     ExchangeMask,
     /// The target of a jump or call, which is none of the named ones.

@@ -1,11 +1,11 @@
 //! What the machine keeps of mbarrier objects and bulk copies, beside the objects themselves.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::emulate::sync::mbarrier::MbarrierId;
 use crate::emulate::value::lane::{LaneMask, SymbolId};
 use crate::emulate::value::warp_id::WarpId;
-use crate::flow::{BlockId, Program};
+use crate::flow::{BlockId, PlaceId, Program};
 use crate::ptx::isa::Decoded;
 
 /// What an agent does.
@@ -30,6 +30,23 @@ pub(super) struct PhaseState {
     pub(super) tokens: BTreeMap<SymbolId, (MbarrierId, u64)>,
     /// The agents of bulk copies, numbered.
     pub(super) agents: BTreeMap<AgentDuty, usize>,
+    /// Tensor copies whose boxes are not known.
+    pub(super) boxless: Vec<BoxlessCopy>,
+    /// The tensor maps that were used with boxes which follow from what phases expect.
+    pub(super) derived: BTreeSet<u64>,
+}
+
+/// A tensor copy whose box is not known.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BoxlessCopy {
+    /// The address of the tensor map.
+    pub(super) map: u64,
+    /// Number of boxes that it moves.
+    pub(super) boxes: u64,
+    /// The object at which its bytes are counted, with the number of the phase; `None` if it belongs to a bulk group.
+    pub(super) counted: Option<(MbarrierId, u64)>,
+    /// The place of the instruction.
+    pub(super) place: PlaceId,
 }
 
 impl PhaseState {
@@ -41,6 +58,8 @@ impl PhaseState {
             spins: BTreeMap::new(),
             tokens: BTreeMap::new(),
             agents: BTreeMap::new(),
+            boxless: Vec::new(),
+            derived: BTreeSet::new(),
         }
     }
 }

@@ -102,6 +102,16 @@ impl Decoded {
         let is_plain = self.types == [None; 3] && !self.is_strange;
         self.row.opcode == Opcode::CpAsync && self.space == Space::Global && is_plain
     }
+
+    /// Whether it copies a box of a tensor.
+    pub const fn is_tensor_copy(&self) -> bool {
+        matches!(self.row.opcode, Opcode::TensorCopy | Opcode::TensorReduce)
+    }
+
+    /// Whether it is a tensor copy from global to shared memory: the space that it reads is written last.
+    pub fn loads_tensor(&self) -> bool {
+        self.row.opcode == Opcode::TensorCopy && self.space == Space::Global
+    }
 }
 
 /// Decodes a mnemonic; `None` if no row of the table fits.
@@ -132,11 +142,31 @@ impl Decoded {
             self.space = space;
         } else if let Some(modifier) = Modifier::from_word(word) {
             self.modifiers.insert(modifier);
-        } else if !self.row.pattern.split('.').any(|part| part == word) {
+        } else if !self.row.pattern.split('.').any(|part| part == word)
+            && !(self.is_tensor_copy() && TENSOR_WORDS.contains(&word))
+        {
             self.is_strange = true;
         }
     }
 }
+
+/// Words of tensor copies that change nothing of what is followed. In a cta that is its own cluster, an address of
+/// `.shared::cluster` is one of its shared memory.
+const TENSOR_WORDS: [&str; 13] = [
+    "1d",
+    "2d",
+    "3d",
+    "4d",
+    "5d",
+    "shared::cluster",
+    "tile",
+    "im2col",
+    "im2col::w",
+    "im2col::w::128",
+    "im2col_no_offs",
+    "mbarrier::complete_tx::bytes",
+    "bulk_group",
+];
 
 fn space(word: &str) -> Option<Space> {
     Some(match word {
