@@ -8,7 +8,7 @@ use super::linker::{Frame, LinkedLine, Linker};
 use super::operands::names_in;
 use super::program::{Address, Condition, Dests, Instr, Operation, PlaceId};
 use crate::ptx::isa::{Decoded, Modifier};
-use crate::ptx::{Instruction, ParsedOperand, Space, Span};
+use crate::ptx::{Instruction, ParsedOperand, Space};
 
 impl<'m> Linker<'m> {
     /// Links a copy of a box of a tensor. `guard` and `place`: those of the instruction.
@@ -55,46 +55,19 @@ impl<'m> Linker<'m> {
         self.push(LinkedLine::Instr(instr), instruction.span)
     }
 
-    /// Returns the address of the tensor map in `[map+offset, {x, y}]`.
+    /// Returns the address of the tensor map in `[map, {x, y}]`.
     fn tensor_map(
         &self,
         instruction: &Instruction,
         operand: &ParsedOperand,
     ) -> Result<ParsedOperand, LinkError> {
-        let bad = || self.bad_operand(instruction, "a tensor map with coordinates in brackets");
-        let ParsedOperand::Opaque(whole) = operand else { return Err(bad()) };
-        let text = self.module.name(*whole);
-        let (map, _) = text.split_once(',').ok_or_else(bad)?;
-        let length = u32::try_from(map.len()).expect("texts have at most 4 GiB");
-        let map = Span { end: whole.start + length, ..*whole };
-        let base = names_in(self.module.name(map), map).into_iter().next().ok_or_else(bad)?;
-        let behind = self.module.name(Span { start: base.end, ..map });
-        let offset = offset(behind).ok_or_else(bad)?;
-        Ok(ParsedOperand::Address { base: Some(base), offset })
-    }
-}
-
-/// Reads what is added to an address: `+64`, `-64`, or nothing.
-fn offset(text: &str) -> Option<i64> {
-    let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
-    if text.is_empty() {
-        return Some(0);
-    }
-    let is_minus = text.starts_with("-") || text.starts_with("+-");
-    let digits = text.trim_start_matches(['+', '-']);
-    let hex = digits.strip_prefix("0x").map(|digits| i64::from_str_radix(digits, 16));
-    let number = hex.unwrap_or_else(|| digits.parse()).ok()?;
-    Some(if is_minus { -number } else { number })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::offset;
-
-    #[test]
-    fn offsets_are_read() {
-        let read = ["", " ", "+64", " + 0x40", "+-8", "-8", "+x", "8"].map(offset);
-        let expected = [Some(0), Some(0), Some(64), Some(64), Some(-8), Some(-8), None, Some(8)];
-        assert_eq!(read, expected);
+        let name = match operand {
+            ParsedOperand::Opaque(whole) => names_in(self.module.name(*whole), *whole).first().copied(),
+            _ => None,
+        };
+        match name {
+            Some(name) => Ok(ParsedOperand::Name(name)),
+            None => Err(self.bad_operand(instruction, "a tensor map with coordinates in brackets")),
+        }
     }
 }
