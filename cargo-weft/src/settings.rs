@@ -25,8 +25,8 @@ pub(crate) struct CommandSettings {
     /// Bytes of dynamic shared memory
     #[arg(long, value_name = "BYTES")]
     shared: Option<u32>,
-    /// An argument by name or position: `n=1024`, `2=1.5`, `3=buffer`, a buffer with contents `x=u64:4,4,1`, or a field of
-    /// a structure at its first byte `4.16=buffer`
+    /// An argument by name or position: `n=1024`, `2=1.5`, `3=buffer`, a buffer with contents `x=u64:4,4,1`, a tensor
+    /// map by the bytes of its box `4=tensor:16384`, or a field of a structure at its first byte `4.16=buffer`
     #[arg(long = "arg", value_name = "ARG=VALUE", value_parser = argument)]
     args: Vec<(ArgKey, Arg)>,
     /// A condition that every launch that is meant fulfils, such as `n <= 1024`, `#1 % 16 == 0` or `pow2(block.x)`

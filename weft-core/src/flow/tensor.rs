@@ -62,7 +62,9 @@ impl<'m> Linker<'m> {
         operand: &ParsedOperand,
     ) -> Result<ParsedOperand, LinkError> {
         let name = match operand {
-            ParsedOperand::Opaque(whole) => names_in(self.module.name(*whole), *whole).first().copied(),
+            ParsedOperand::Opaque(whole) => {
+                names_in(self.module.name(*whole), *whole).first().copied()
+            }
             _ => None,
         };
         match name {

@@ -17,13 +17,9 @@ use crate::flow::BULK_ALIGN;
 
 impl<E: Events + OrderQuery> Machine<'_, E> {
     /// The bytes of the box of a tensor map: as the launch states them, or as they follow from what phases expect.
-    pub(super) fn box_bytes(&mut self, map: u64) -> Option<u64> {
-        if let Some(bytes) = self.inputs.boxes.get(&map) {
-            return Some(*bytes);
-        }
-        let bytes = self.facts.tensors.box_of(map)?;
-        self.phases.derived.insert(map);
-        Some(bytes)
+    pub(super) fn box_bytes(&self, map: u64) -> Option<u64> {
+        let stated = self.inputs.boxes.get(&map).copied();
+        stated.or_else(|| self.facts.tensors.box_of(map))
     }
 
     /// Derives boxes from phases that wait only for bytes, once no warp can run. Returns how the run ends, which is `end`
@@ -50,9 +46,11 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             return Err(doubt(DoubtKind::Box(*map), *place, None));
         }
         // Bytes that are left belong to copies that the phases were not made for, or to other boxes.
-        if self.has_bytes_left() {
-            let derived = std::mem::take(&mut self.phases.derived);
-            derived.into_iter().for_each(|map| self.facts.tensors.contradict(map));
+        for (object, map) in std::mem::take(&mut self.phases.derived) {
+            let need = self.ctas[object.cta.index()].mbarriers.need(object);
+            if need.is_some_and(|need| need.bytes != 0) {
+                self.facts.tensors.contradict(map);
+            }
         }
         end
     }
@@ -91,11 +89,5 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             _ => None,
         };
         waits.filter_map(|wait| object(&wait.what)).collect()
-    }
-
-    /// Whether an object expects bytes that are not copied, or has more than it expects.
-    fn has_bytes_left(&self) -> bool {
-        let has_bytes = |need: MbarrierNeed| need.bytes != 0;
-        self.ctas.iter().any(|own| own.mbarriers.needs().any(has_bytes))
     }
 }

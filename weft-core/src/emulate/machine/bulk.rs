@@ -160,6 +160,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             () if first % align != 0 || bytes % UNIT != 0 => FaultKind::Misaligned,
             () => return None,
         };
+        let bytes = if fault == FaultKind::Misaligned { align } else { bytes };
         self.events.fault(Fault {
             kind: fault,
             pc: point.pc,

@@ -32,8 +32,8 @@ pub(super) struct PhaseState {
     pub(super) agents: BTreeMap<AgentDuty, usize>,
     /// Tensor copies whose boxes are not known.
     pub(super) boxless: Vec<BoxlessCopy>,
-    /// The tensor maps that were used with boxes which follow from what phases expect.
-    pub(super) derived: BTreeSet<u64>,
+    /// The objects at which bytes of boxes were counted that follow from what phases expect, with the tensor maps.
+    pub(super) derived: BTreeSet<(MbarrierId, u64)>,
 }
 
 /// A tensor copy whose box is not known.

@@ -71,6 +71,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             self.phases.boxless.push(BoxlessCopy { map, boxes, counted, place });
             return Ok(None);
         };
+        let is_stated = self.inputs.boxes.contains_key(&map);
+        self.phases.derived.extend(object.filter(|_| !is_stated).map(|own| (own, map)));
         let bytes = bytes * boxes;
         let align = u64::from(point.instr.copied().first().map_or(1, |side| side.align));
         let (writes, space) = (object.is_some(), Space::Shared);

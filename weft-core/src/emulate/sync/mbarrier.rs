@@ -163,11 +163,6 @@ impl Mbarriers {
         self.live.get(&id).map(|object| object.need)
     }
 
-    /// What the current phases of the initialized objects need.
-    pub fn needs(&self) -> impl Iterator<Item = MbarrierNeed> {
-        self.live.values().map(|object| object.need)
-    }
-
     /// The addresses of the initialized objects.
     pub fn addresses(&self) -> impl Iterator<Item = u64> {
         self.live.keys().map(|id| id.address)
