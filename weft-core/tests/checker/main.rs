@@ -13,4 +13,5 @@ mod matrices;
 mod mutants;
 mod reader;
 mod requirements;
+mod tensors;
 mod unstated;
