@@ -6,7 +6,8 @@ use std::ops::Range;
 use super::log::{Entry, RunLog};
 use crate::emulate::{
     Access, Arrival, BarrierExit, BarrierId, BulkGroup, CopyAgent, CopyCommand, Events, Fault,
-    Fence, Iteration, LaneMask, MbarrierEvent, OpenAccess, OrderQuery, PerWarp, Symbolics, WarpId,
+    Fence, Iteration, LaneMask, MbarrierEvent, MbarrierId, OpenAccess, OrderQuery, PerWarp,
+    Symbolics, WarpId,
 };
 use crate::flow::{Pc, PlaceId, Program};
 use crate::order::{Epoch, Order};
@@ -153,6 +154,10 @@ impl<'a> ChartRecorder<'a> {
 impl OrderQuery for ChartRecorder<'_> {
     fn is_separated(&self, warp: WarpId, iteration: Iteration) -> bool {
         self.order.is_separated(warp, iteration)
+    }
+
+    fn knows_completion(&self, object: MbarrierId, warp: WarpId, lanes: LaneMask) -> LaneMask {
+        self.order.knows_completion(object, warp, lanes)
     }
 }
 

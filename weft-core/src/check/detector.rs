@@ -6,8 +6,8 @@ use std::ops::Range;
 
 use crate::emulate::{
     Access, Arrival, BarrierExit, BarrierId, BulkGroup, CopyAgent, CopyCommand, Events, Fault,
-    FaultKind, Fence, Iteration, LaneMask, MbarrierEvent, OpenAccess, OrderQuery, PerWarp,
-    Symbolics, WARP, WarpId,
+    FaultKind, Fence, Iteration, LaneMask, MbarrierEvent, MbarrierId, OpenAccess, OrderQuery,
+    PerWarp, Symbolics, WARP, WarpId,
 };
 use crate::flow::{Pc, PlaceId};
 use crate::launch::Dim3;
@@ -143,6 +143,10 @@ impl Detector {
 impl OrderQuery for Detector {
     fn is_separated(&self, warp: WarpId, iteration: Iteration) -> bool {
         self.order.is_separated(warp, iteration)
+    }
+
+    fn knows_completion(&self, object: MbarrierId, warp: WarpId, lanes: LaneMask) -> LaneMask {
+        self.order.knows_completion(object, warp, lanes)
     }
 }
 

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::emulate::{
     Access, Arrival, BarrierExit, BarrierId, BulkGroup, CopyAgent, CopyCommand, Events, Fault,
-    Fence, Iteration, LaneMask, MbarrierEvent, OpenAccess, OrderQuery, Symbolics, WarpId,
+    Fence, Iteration, LaneMask, MbarrierEvent, MbarrierId, OpenAccess, OrderQuery, Symbolics,
+    WarpId,
 };
 use crate::flow::{Pc, PlaceId};
 use crate::order::Order;
@@ -27,6 +28,10 @@ pub(super) struct Recorder<'a> {
 impl OrderQuery for Recorder<'_> {
     fn is_separated(&self, warp: WarpId, iteration: Iteration) -> bool {
         self.order.is_separated(warp, iteration)
+    }
+
+    fn knows_completion(&self, object: MbarrierId, warp: WarpId, lanes: LaneMask) -> LaneMask {
+        self.order.knows_completion(object, warp, lanes)
     }
 }
 

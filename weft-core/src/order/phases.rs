@@ -156,6 +156,11 @@ impl Phases {
         Self { current: phase(), last: phase(), older: phase() }
     }
 
+    /// Whether a lane knows that the phase before the current one is complete.
+    pub(super) fn is_last_known(&self, thread: (WarpId, usize), groups: &LaneGroups) -> bool {
+        self.last.unknown_completion(thread, groups).is_none()
+    }
+
     /// Adds something that counts in the current phase. Returns it and a command of the phase before if the two might
     /// come in the other order.
     pub(super) fn count(

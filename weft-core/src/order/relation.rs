@@ -8,7 +8,7 @@ use super::phases::{PhaseDoubt, PhaseIssue, PhasePoint, Phases};
 use super::recycling::{Completion, Recycling};
 use crate::emulate::{
     Arrival, BarrierId, BulkGroup, CopyAgent, CopyCommand, Iteration, LaneMask, MbarrierEvent,
-    MbarrierId, MbarrierStep, PerWarp, WarpId,
+    MbarrierId, MbarrierStep, PerWarp, WarpId, lanes,
 };
 
 /// The time of one warp, and what its lanes know.
@@ -138,6 +138,14 @@ impl Order {
             None => generation.participants,
         };
         self.completed.insert(barrier, completed);
+    }
+
+    /// Returns those of some lanes that know that the phase before the current one of an object is complete.
+    pub fn knows_completion(&self, object: MbarrierId, warp: WarpId, mask: LaneMask) -> LaneMask {
+        let (phases, groups) = (self.phases.get(&object), &self.warps[warp].lanes);
+        let knows =
+            |lane: &usize| phases.is_some_and(|own| own.is_last_known((warp, *lane), groups));
+        lanes(mask).filter(knows).fold(0, |known, lane| known | 1 << lane)
     }
 
     /// Records what lanes do at an mbarrier object. Returns what is not ordered although all schedules agree on phases

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use weft_core::emulate::{
     self, Access, Arrival, BarrierExit, BarrierId, BulkGroup, CopyAgent, CopyCommand, Cta, End,
-    Events, Facts, Fault, Fence, Inputs, Iteration, LaneMask, MbarrierEvent, OpenAccess,
-    OrderQuery, Symbolics, WarpId,
+    Events, Facts, Fault, Fence, Inputs, Iteration, LaneMask, MbarrierEvent, MbarrierId,
+    OpenAccess, OrderQuery, Symbolics, WarpId,
 };
 use weft_core::flow::{self, Pc, PlaceId};
 use weft_core::launch::{Arg, Buffer, Dim3, Launch};
@@ -28,6 +28,10 @@ struct Stores {
 impl OrderQuery for Stores {
     fn is_separated(&self, _: WarpId, _: Iteration) -> bool {
         true
+    }
+
+    fn knows_completion(&self, _: MbarrierId, _: WarpId, _: LaneMask) -> LaneMask {
+        0
     }
 }
 

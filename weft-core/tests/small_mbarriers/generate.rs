@@ -41,11 +41,35 @@ pub(crate) fn kernel(dice: &mut Dice, theme: Theme) -> Kernel {
         Theme::Rounds => rounds(&mut kernel, dice),
         Theme::Pipeline => pipeline(&mut kernel, dice),
     }
+    if theme != Theme::Random {
+        peek(&mut kernel, dice);
+    }
     if theme != Theme::Random && dice.chance(50) {
         mutate::damage(&mut kernel, dice);
     }
     kernel.normalize();
     kernel
+}
+
+/// Puts peeks in front of some waits, at times a few commands ahead.
+fn peek(kernel: &mut Kernel, dice: &mut Dice) {
+    let chance = dice.pick(&[0, 0, 40]);
+    for group in &mut kernel.groups {
+        let mut at = 0;
+        while at < group.commands.len() {
+            let command = group.commands[at];
+            if let Command::Wait { object, target, acquires } = command
+                && group.commands.len() < MAX_COMMANDS
+                && dice.chance(chance)
+            {
+                let ahead = at.saturating_sub(dice.pick(&[0, 0, 1, 2]));
+                let acquires = acquires && !dice.chance(5);
+                group.commands.insert(ahead, Command::Peek { object, target, acquires });
+                at += 1;
+            }
+            at += 1;
+        }
+    }
 }
 
 const fn arrive(object: Object) -> Arrival {
@@ -72,7 +96,12 @@ pub(crate) fn any_command(dice: &mut Dice) -> Command {
         9..=14 => {
             let parity = Target::Parity(dice.pick(&[0, 0, 1]));
             let target = if dice.chance(25) { Target::Token } else { parity };
-            Command::Wait { object, target, acquires: !dice.chance(7) }
+            let acquires = !dice.chance(7);
+            if dice.chance(20) {
+                Command::Peek { object, target, acquires }
+            } else {
+                Command::Wait { object, target, acquires }
+            }
         }
         15 | 16 => Command::Read(any_word(dice)),
         17 | 18 => Command::Write(any_word(dice)),

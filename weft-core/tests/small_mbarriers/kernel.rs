@@ -3,6 +3,8 @@
 //! There are two mbarriers, which thread 0 initializes before all threads meet at a `bar.sync`, and two words of shared
 //! memory, which it writes. Lanes that no group names skip to the end.
 
+use std::collections::VecDeque;
+
 /// The number of an mbarrier.
 pub(crate) type Object = usize;
 
@@ -63,10 +65,31 @@ pub(crate) enum Command {
         /// Whether it is an acquire; otherwise `.relaxed`.
         acquires: bool,
     },
+    /// A single `mbarrier.try_wait` or `mbarrier.test_wait`, whose result decides whether a later wait of the lane is left
+    /// out: the first one behind it that no earlier peek decides.
+    Peek {
+        object: Object,
+        target: Target,
+        /// Whether it is an acquire; otherwise `.relaxed`.
+        acquires: bool,
+    },
     Read(Word),
     Write(Word),
     /// `bar.warp.sync` of all lanes of the group.
     WarpSync,
+}
+
+/// Returns the peek that decides whether a wait is left out, if there is one.
+pub(crate) fn peek_of(commands: &[Command], wait: usize) -> Option<usize> {
+    let mut pending = VecDeque::new();
+    for (at, command) in commands[..wait].iter().enumerate() {
+        match command {
+            Command::Peek { .. } => pending.push_back(at),
+            Command::Wait { .. } => drop(pending.pop_front()),
+            _ => {}
+        }
+    }
+    pending.pop_front()
 }
 
 impl Command {
@@ -76,7 +99,8 @@ impl Command {
             Self::Arrive(Arrival { object, .. })
             | Self::Expect { object, .. }
             | Self::Complete { object, .. }
-            | Self::Wait { object, .. } => Some(object),
+            | Self::Wait { object, .. }
+            | Self::Peek { object, .. } => Some(object),
             _ => None,
         }
     }
@@ -134,8 +158,8 @@ impl Kernel {
         lanes.collect()
     }
 
-    /// Makes the kernel one that can be printed: a wait for a token comes after an arrival that yields it, and only
-    /// groups of several lanes synchronize lanes.
+    /// Makes the kernel one that can be printed: a wait for a token comes after an arrival that yields it, each peek
+    /// decides something, and only groups of several lanes synchronize lanes.
     pub(crate) fn normalize(&mut self) {
         for group in &mut self.groups {
             group.commands.truncate(MAX_COMMANDS);
@@ -148,7 +172,7 @@ impl Kernel {
                             arrival.count = 1;
                         }
                     }
-                    Command::Wait { object, target, .. }
+                    Command::Wait { object, target, .. } | Command::Peek { object, target, .. }
                         if !arrived[*object] && *target == Target::Token =>
                     {
                         *target = Target::Parity(0);
@@ -158,6 +182,16 @@ impl Kernel {
             }
             let lanes = group.lanes;
             group.commands.retain(|command| lanes > 1 || *command != Command::WarpSync);
+            let of = |wait: usize| {
+                let is_wait = matches!(group.commands[wait], Command::Wait { .. });
+                peek_of(&group.commands, wait).filter(|_| is_wait)
+            };
+            let used: Vec<usize> = (0..group.commands.len()).filter_map(of).collect();
+            let mut numbers = 0..;
+            group.commands.retain(|command| {
+                let number = numbers.next().expect("there is no end");
+                !matches!(command, Command::Peek { .. }) || used.contains(&number)
+            });
         }
         self.groups.retain(|group| !group.commands.is_empty());
     }

@@ -44,6 +44,10 @@ const fn changed(command: Command) -> Command {
             Command::Wait { object, target: Target::Parity(1 - parity), acquires }
         }
         Command::Wait { object, target, .. } => Command::Wait { object, target, acquires: false },
+        Command::Peek { object, target: Target::Parity(parity), acquires } => {
+            Command::Peek { object, target: Target::Parity(1 - parity), acquires }
+        }
+        Command::Peek { object, target, .. } => Command::Peek { object, target, acquires: false },
         Command::Arrive(mut arrival) => {
             arrival.releases = false;
             Command::Arrive(arrival)

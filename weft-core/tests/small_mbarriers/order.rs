@@ -8,10 +8,11 @@
 //! - every wait on phase n happens before an arrival of phase n+1, if that phase completes;
 //! - every wait for a parity that observes phase n knows, when it begins, that phase n-1 is complete: otherwise it might
 //!   observe phase n-2. This includes waits that never end;
+//! - every wait that a peek decides is for the same phase as the peek, unless the peek fails in every schedule;
 //! - every expectation of bytes happens before an arrival of its phase, so that the phase cannot complete without it,
 //!   and no more bytes are complete than expected.
 
-use crate::kernel::{Command, Kernel, OBJECTS, Object, Target};
+use crate::kernel::{Command, Kernel, OBJECTS, Object, Target, peek_of};
 use crate::machine::Machine;
 use crate::model::{Event, Pairs, conflicts};
 use crate::object::Phase;
@@ -29,6 +30,8 @@ pub(crate) struct Judgement {
     pub(crate) waits_early: bool,
     /// Some bytes might be expected too late, or are never expected.
     pub(crate) expects_late: bool,
+    /// Some wait might be left out although the peek that decides it is for another phase.
+    pub(crate) guesses: bool,
     /// Some arrival comes after the phase before its own, but no wait has observed that phase. The PTX manual demands
     /// one; nothing depends on it.
     pub(crate) unwaited: bool,
@@ -39,7 +42,11 @@ pub(crate) struct Judgement {
 impl Judgement {
     /// Whether the schedule speaks for all schedules.
     pub(crate) const fn is_ordered(&self) -> bool {
-        !(self.runs_ahead || self.waits_late || self.waits_early || self.expects_late)
+        !(self.runs_ahead
+            || self.waits_late
+            || self.waits_early
+            || self.expects_late
+            || self.guesses)
     }
 }
 
@@ -51,6 +58,7 @@ pub(crate) fn judge(kernel: &Kernel, run: &Run) -> Judgement {
             Command::Wait { .. } => {
                 found.waits_late |= !is_in_time(run, own, object, phase);
             }
+            Command::Peek { .. } => {}
             _ if phase == 0 => {}
             command => {
                 let was_waited_for = is_waited_for(run, own, object, phase - 1);
@@ -60,6 +68,7 @@ pub(crate) fn judge(kernel: &Kernel, run: &Run) -> Judgement {
         }
     }
     found.waits_early = run.executed.iter().chain(&run.blocked).any(|own| is_early(run, own));
+    found.guesses = run.executed.iter().chain(&run.blocked).any(|own| is_guess(kernel, run, own));
     let phases = (0..OBJECTS)
         .flat_map(|object| (0..=run.last.objects[object].phase).map(move |phase| (object, phase)));
     found.expects_late = phases.into_iter().any(|(object, phase)| !is_bound(run, object, phase));
@@ -68,19 +77,42 @@ pub(crate) fn judge(kernel: &Kernel, run: &Run) -> Judgement {
     found
 }
 
-/// Whether the command is a wait that might observe an earlier phase of the same parity.
+/// Whether the command is a wait that is left out if a peek succeeds which is for another phase and does in some
+/// schedule.
+fn is_guess(kernel: &Kernel, run: &Run, own: &Executed) -> bool {
+    let (Command::Wait { object, .. }, Some(phase)) = (own.command, own.phase) else {
+        return false;
+    };
+    let agent = kernel.agents()[own.event.0];
+    let Some(peek) = peek_of(&kernel.groups[agent.group].commands, own.event.1) else {
+        return false;
+    };
+    let Some(peek) = run.of((own.event.0, peek)) else { return false };
+    let (Command::Peek { object: peeked, .. }, Some(awaited)) = (peek.command, peek.phase) else {
+        return false;
+    };
+    let fails = !has_completed(run, peeked, awaited)
+        || arrivals(run, peeked, awaited).any(|arrival| arrival.knows(peek.event));
+    (peeked, awaited) != (object, phase) && !fails
+}
+
+/// Whether the command is a wait or peek that might observe an earlier phase of the same parity.
 fn is_early(run: &Run, own: &Executed) -> bool {
-    let Command::Wait { object, target: Target::Parity(_), .. } = own.command else { return false };
-    let phase = own.phase.expect("waits are for a phase");
+    let (Command::Wait { object, target: Target::Parity(_), .. }
+    | Command::Peek { object, target: Target::Parity(_), .. }) = own.command
+    else {
+        return false;
+    };
+    let Some(phase) = own.phase else { return false };
     let knows =
         |phase| is_waited_for(run, own, object, phase) || knows_all(run, own, object, phase);
     phase > 0 && !knows(phase - 1)
 }
 
-/// Returns the commands that belong to a phase of an mbarrier, without waits.
+/// Returns the commands that belong to a phase of an mbarrier, without waits and peeks.
 fn of_phase(run: &Run, object: Object, phase: Phase) -> impl Iterator<Item = &Executed> {
     run.executed.iter().filter(move |own| {
-        let is_wait = matches!(own.command, Command::Wait { .. });
+        let is_wait = matches!(own.command, Command::Wait { .. } | Command::Peek { .. });
         !is_wait && own.command.object() == Some(object) && own.phase == Some(phase)
     })
 }

@@ -3,7 +3,10 @@
 use std::fmt::Write;
 
 use crate::dice::Dice;
-use crate::kernel::{Arrival, Command, Group, Kernel, OBJECTS, Place, Target, Word};
+use crate::kernel::{
+    Arrival, Command, Group, Kernel, MAX_AGENTS, MAX_COMMANDS, OBJECTS, Place, Target, Word,
+    peek_of,
+};
 
 /// The text, and for each line (from 1) the command that it prints.
 #[derive(Clone, Debug, Default)]
@@ -21,7 +24,8 @@ const HEAD: &str = "\
 {
     .reg .u64 %state<2>;
     .reg .u32 %thread, %own, %bars, %value, %parity;
-    .reg .pred %p, %done;
+    .reg .pred %p, %done, %tested, %skips;
+    .reg .u32 %peeked<40>;
     .shared .align 8 .b8 bars[16];
     .shared .align 4 .b8 words[8];
     mov.u32 %thread, %tid.x;
@@ -81,7 +85,7 @@ impl Printer<'_> {
     }
 
     /// Sets the predicate to whether the thread belongs to the group.
-    fn test(&mut self, group: &Group) {
+    fn belongs(&mut self, group: &Group) {
         if group.lanes == 1 {
             self.instr(None, &format!("setp.eq.u32 %p, %thread, {};", group.first));
         } else {
@@ -93,7 +97,7 @@ impl Printer<'_> {
     /// Prints `if (group 0) { .. } if (group 1) { .. }`.
     fn one_after_the_other(&mut self, kernel: &Kernel) {
         for (number, group) in kernel.groups.iter().enumerate() {
-            self.test(group);
+            self.belongs(group);
             self.instr(None, &format!("@!%p bra PAST{number};"));
             self.commands(number, group);
             self.line(None, &format!("PAST{number}:"));
@@ -103,7 +107,7 @@ impl Printer<'_> {
     /// Prints `if (group 0) { .. } else if (group 1) { .. }`.
     fn apart(&mut self, kernel: &Kernel) {
         for (number, group) in kernel.groups.iter().enumerate() {
-            self.test(group);
+            self.belongs(group);
             self.instr(None, &format!("@%p bra GROUP{number};"));
         }
         self.instr(None, "bra END;");
@@ -142,7 +146,18 @@ impl Printer<'_> {
                     &format!("mbarrier.complete_tx.relaxed.cta{space}.b64 {bar}, {bytes};"),
                 );
             }
-            Command::Wait { object, target, acquires } => self.wait(at, object, target, acquires),
+            Command::Wait { object, target, acquires } => {
+                let peek = peek_of(&group.commands, place.1);
+                let past = peek.map(|peek| self.skip(at, (place.0, peek)));
+                self.wait(at, object, target, acquires);
+                if let Some(past) = past {
+                    self.line(at, &format!("PAST_WAIT{past}:"));
+                }
+            }
+            Command::Peek { object, target, acquires } => {
+                self.test(at, "%tested", (object, target, acquires));
+                self.instr(at, &format!("selp.u32 %peeked{}, 1, 0, %tested;", number(place)));
+            }
             Command::Read(word) => {
                 self.instr(at, &format!("ld.shared.u32 %value, {};", address(word)));
             }
@@ -196,6 +211,39 @@ impl Printer<'_> {
 
     /// Prints a loop that ends when the wait succeeds.
     fn wait(&mut self, place: Option<Place>, object: usize, target: Target, acquires: bool) {
+        let label = self.label();
+        self.line(place, &format!("WAIT{label}:"));
+        self.test(place, "%done", (object, target, acquires));
+        if self.dice.chance(50) {
+            self.instr(place, &format!("@!%done bra WAIT{label};"));
+        } else {
+            self.instr(place, &format!("@%done bra DONE{label};"));
+            self.instr(place, &format!("bra WAIT{label};"));
+            self.line(place, &format!("DONE{label}:"));
+        }
+    }
+
+    /// Prints a branch past a wait if a peek has succeeded. Returns the number of its label.
+    fn skip(&mut self, place: Option<Place>, peek: Place) -> usize {
+        let past = self.label();
+        let number = number(peek);
+        if self.dice.chance(50) {
+            self.instr(place, &format!("setp.ne.u32 %skips, %peeked{number}, 0;"));
+            self.instr(place, &format!("@%skips bra PAST_WAIT{past};"));
+        } else {
+            self.instr(place, &format!("setp.eq.u32 %skips, %peeked{number}, 0;"));
+            self.instr(place, &format!("@!%skips bra PAST_WAIT{past};"));
+        }
+        past
+    }
+
+    /// Prints a test for a phase.
+    fn test(
+        &mut self,
+        place: Option<Place>,
+        result: &str,
+        (object, target, acquires): (usize, Target, bool),
+    ) {
         let name = self.dice.pick(&["try_wait", "try_wait", "test_wait"]);
         let order = match (acquires, self.dice.roll(2)) {
             (false, _) => ".relaxed.cta",
@@ -212,30 +260,28 @@ impl Printer<'_> {
             Target::Parity(parity) => (".parity", parity.to_string()),
         };
         let hint = if name == "try_wait" && self.dice.chance(25) { ", 1000" } else { "" };
-        let (label, space) = (self.label(), self.space());
-        self.line(place, &format!("WAIT{label}:"));
+        let space = self.space();
         self.instr(
             place,
-            &format!("mbarrier.{name}{form}{order}{space}.b64 %done, {bar}, {operand}{hint};"),
+            &format!("mbarrier.{name}{form}{order}{space}.b64 {result}, {bar}, {operand}{hint};"),
         );
-        if self.dice.chance(50) {
-            self.instr(place, &format!("@!%done bra WAIT{label};"));
-        } else {
-            self.instr(place, &format!("@%done bra DONE{label};"));
-            self.instr(place, &format!("bra WAIT{label};"));
-            self.line(place, &format!("DONE{label}:"));
-        }
     }
 }
 
-/// Whether a wait for the token of an arrival follows before the next arrival at the mbarrier.
+/// Whether a wait or peek for the token of an arrival follows before the next arrival at the mbarrier.
 fn needs_state(rest: &[Command], object: usize) -> bool {
     let is_next = |command: &&Command| match command {
         Command::Arrive(arrival) => arrival.object == object,
-        Command::Wait { object: own, target: Target::Token, .. } => *own == object,
+        Command::Wait { object: own, target: Target::Token, .. }
+        | Command::Peek { object: own, target: Target::Token, .. } => *own == object,
         _ => false,
     };
-    matches!(rest.iter().find(is_next), Some(Command::Wait { .. }))
+    matches!(rest.iter().find(is_next), Some(Command::Wait { .. } | Command::Peek { .. }))
+}
+
+/// A number that no other command has.
+const fn number((group, at): Place) -> usize {
+    group * MAX_COMMANDS + at
 }
 
 fn address(word: Word) -> String {
@@ -245,4 +291,5 @@ fn address(word: Word) -> String {
     }
 }
 
+const _: () = assert!(MAX_AGENTS * MAX_COMMANDS == 40, "the text has as many registers");
 const _: () = assert!(OBJECTS == 2, "the text has two mbarriers");

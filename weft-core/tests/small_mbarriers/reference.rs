@@ -1,7 +1,7 @@
 //! What the check must say about a kernel, from all its schedules and the happens-before of one.
 
 use crate::dice::Dice;
-use crate::kernel::{Arrival, Command, Kernel};
+use crate::kernel::{Arrival, Command, Group, Kernel, peek_of};
 use crate::model::{self, Behaviours};
 use crate::object::Misuse;
 use crate::order::{self, Judgement};
@@ -61,7 +61,10 @@ pub(crate) fn opinion(kernel: &Kernel) -> Opinion {
         let is_same = !judgement.is_ordered() || has_relaxed_wait(kernel) || all == judgement;
         assert!(is_same, "it matters what a wait acquires: {kernel:?}");
     }
-    let expected = expected(&behaviours, &judgement, &all);
+    let mut expected = expected(&behaviours, &judgement, &all);
+    if expected == Expected::Races && has_blind_peek(kernel) {
+        expected = Expected::Broken;
+    }
     Opinion { behaviours, judgement, expected }
 }
 
@@ -90,13 +93,27 @@ fn has_unordered(kernel: &Kernel) -> bool {
     kernel.groups.iter().flat_map(|group| &group.commands).any(|command| match command {
         Command::Expect { .. } | Command::Complete { .. } => true,
         Command::Arrive(Arrival { releases, .. }) => !releases,
-        Command::Wait { acquires, .. } => !acquires,
+        Command::Wait { acquires, .. } | Command::Peek { acquires, .. } => !acquires,
         _ => false,
     })
 }
 
+/// Whether a peek that acquires nothing decides a wait that does. What is known behind it is not certain, one way or the
+/// other: the check examines no races there.
+fn has_blind_peek(kernel: &Kernel) -> bool {
+    kernel.groups.iter().any(|Group { commands, .. }| {
+        commands.iter().enumerate().any(|(at, command)| {
+            let peek = peek_of(commands, at).map(|peek| commands[peek]);
+            matches!(command, Command::Wait { acquires: true, .. })
+                && matches!(peek, Some(Command::Peek { acquires: false, .. }))
+        })
+    })
+}
+
 fn has_relaxed_wait(kernel: &Kernel) -> bool {
-    let is_relaxed = |own: &Command| matches!(own, Command::Wait { acquires: false, .. });
+    let is_relaxed = |own: &Command| {
+        matches!(own, Command::Wait { acquires: false, .. } | Command::Peek { acquires: false, .. })
+    };
     kernel.groups.iter().flat_map(|group| &group.commands).any(is_relaxed)
 }
 

@@ -1,7 +1,7 @@
 //! Runs a kernel under one schedule, with a vector clock for each command.
 
 use crate::dice::Dice;
-use crate::kernel::{Arrival, Command, Kernel, MAX_AGENTS, OBJECTS};
+use crate::kernel::{Arrival, Command, Kernel, MAX_AGENTS, MAX_COMMANDS, OBJECTS, Object, peek_of};
 use crate::machine::{Machine, State, Step};
 use crate::model::Event;
 use crate::object::{Misuse, Phase};
@@ -76,7 +76,12 @@ impl Run {
 pub(crate) fn run(kernel: &Kernel, acquires: Acquires, dice: &mut Dice) -> Run {
     let machine = Machine::new(kernel);
     let clocks = [[0; MAX_AGENTS]; MAX_AGENTS];
-    let mut runner = Runner { acquires, clocks, released: Default::default() };
+    let mut runner = Runner {
+        acquires,
+        clocks,
+        released: Default::default(),
+        is_certain: [[false; MAX_COMMANDS]; MAX_AGENTS],
+    };
     let mut run =
         Run { end: End::Stuck, executed: Vec::new(), blocked: Vec::new(), last: machine.start() };
     loop {
@@ -114,12 +119,15 @@ struct Runner {
     clocks: [Clock; MAX_AGENTS],
     /// For each mbarrier and each phase from 0, what its arrivals released.
     released: [Vec<Clock>; OBJECTS],
+    /// For each agent and command: whether it is a peek that succeeds in every schedule.
+    is_certain: [[bool; MAX_COMMANDS]; MAX_AGENTS],
 }
 
 impl Runner {
     /// Records the next command of an agent, or of all agents of its group if they synchronize, before they move on.
     fn record(&mut self, machine: &Machine<'_>, run: &mut Run, agent: usize, phase: Option<Phase>) {
         let command = machine.next(&run.last, agent).expect("it went");
+        let (command, phase) = self.peeked(machine, run, agent, (command, phase));
         let members: Vec<usize> = match command {
             Command::WarpSync => machine.group(agent).collect(),
             _ => vec![agent],
@@ -153,6 +161,53 @@ impl Runner {
             let event = (member, run.last.at(member));
             run.executed.push(Executed { event, command, phase, before, clock });
         }
+    }
+
+    /// Returns what a command counts as, and the phase that it belongs to or waits for. A peek that succeeds in every
+    /// schedule is a wait, and the wait that it leaves out is none. Any other peek might fail, so its lane knows that the
+    /// phase is complete only once it would have waited.
+    fn peeked(
+        &mut self,
+        machine: &Machine<'_>,
+        run: &Run,
+        agent: usize,
+        (command, phase): (Command, Option<Phase>),
+    ) -> (Command, Option<Phase>) {
+        let at = run.last.at(agent);
+        match command {
+            Command::Peek { object, target, acquires } => {
+                let awaited = phase.unwrap_or(run.last.objects[object].phase);
+                let is_certain = phase.is_some() && self.is_known(run, agent, object, awaited);
+                self.is_certain[agent][at] = is_certain;
+                let wait = Command::Wait { object, target, acquires };
+                (if is_certain { wait } else { command }, Some(awaited))
+            }
+            Command::Wait { object, target, acquires } => {
+                let commands = machine.commands(agent);
+                let Some(peek) = peek_of(commands, at) else { return (command, phase) };
+                if self.is_certain[agent][peek] {
+                    return (command, None);
+                }
+                let is_relaxed = matches!(commands[peek], Command::Peek { acquires: false, .. });
+                let acquires = acquires && !is_relaxed;
+                let asked = machine.asked(&run.last, agent, object, target);
+                (Command::Wait { object, target, acquires }, Some(asked))
+            }
+            _ => (command, phase),
+        }
+    }
+
+    /// Whether an agent knows that a phase is complete.
+    fn is_known(&self, run: &Run, agent: usize, object: Object, phase: Phase) -> bool {
+        let clock = self.clocks[agent];
+        let is_before = |own: &Executed| usize::from(clock[own.event.0]) > own.event.1;
+        let of = |own: &&Executed| {
+            let is_peek = matches!(own.command, Command::Peek { .. });
+            !is_peek && own.command.object() == Some(object) && own.phase == Some(phase)
+        };
+        let all = || run.executed.iter().filter(of);
+        let is_wait = |own: &&Executed| matches!(own.command, Command::Wait { .. });
+        all().filter(is_wait).any(is_before) || all().filter(|own| !is_wait(own)).all(is_before)
     }
 
     /// Returns the waits at which agents stand.

@@ -38,11 +38,13 @@ impl Tally {
         counts.and_then(|counts| counts.get(&verdict)).copied().unwrap_or(0)
     }
 
-    /// Whether the check decides this many kernels. Where schedules differ, it can be open.
+    /// Whether the check decides this many kernels. Where schedules differ, it can be open, and for few of the sound ones.
     pub(crate) fn decides(&self, least: Least) -> bool {
         let uncertain = [Verdict::Defect, Verdict::Open];
         let uncertain = uncertain.map(|verdict| self.count(Expected::Uncertain, verdict));
-        self.count(Expected::Clean, Verdict::Clean) >= least.clean
+        let open = self.count(Expected::Clean, Verdict::Open);
+        20 * open <= self.count(Expected::Clean, Verdict::Clean)
+            && self.count(Expected::Clean, Verdict::Clean) >= least.clean
             && self.count(Expected::Races, Verdict::Defect) >= least.races
             && self.count(Expected::Broken, Verdict::Defect) >= least.broken
             && uncertain.into_iter().sum::<usize>() >= least.uncertain

@@ -7,6 +7,9 @@ use super::relation::Point;
 pub(crate) struct Phases {
     current: Vec<Point>,
     last: Vec<Point>,
+    /// All that has counted in the two phases, and what saw the last one complete.
+    counted: [Vec<Point>; 2],
+    waits: Vec<Point>,
 }
 
 impl Phases {
@@ -20,9 +23,27 @@ impl Phases {
         self.current.push(copy);
     }
 
+    /// Adds something that counts in the current phase.
+    pub(crate) fn count(&mut self, point: Point) {
+        self.counted[0].push(point);
+    }
+
+    /// Adds a wait that has seen the last phase complete.
+    pub(crate) fn wait(&mut self, point: Point) {
+        self.waits.push(point);
+    }
+
     /// Completes the current phase.
     pub(crate) fn complete(&mut self) {
         self.last = std::mem::take(&mut self.current);
+        self.counted = [Vec::new(), std::mem::take(&mut self.counted[0])];
+        self.waits.clear();
+    }
+
+    /// Whether what is ordered before a thread shows that the last phase is complete.
+    pub(crate) fn is_last_known(&self, is_before: impl Fn(Point) -> bool) -> bool {
+        let [_, last] = &self.counted;
+        self.waits.iter().any(|own| is_before(*own)) || last.iter().all(|own| is_before(*own))
     }
 
     /// What a wait learns that sees the phase before complete.

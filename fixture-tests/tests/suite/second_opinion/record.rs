@@ -137,6 +137,16 @@ impl OrderQuery for Record<'_> {
         let mut others = (0..began.len()).filter(|other| !self.has_ended[*other]);
         others.all(|other| began[other].is_some_and(is_before))
     }
+
+    fn knows_completion(&self, object: MbarrierId, warp: WarpId, mask: LaneMask) -> LaneMask {
+        let knows = |thread: &usize| {
+            let here = self.here[*thread].expect("a thread that tests a phase runs");
+            let is_before = |point| point == here || self.relation.holds(point, here);
+            self.phases.get(&object).is_some_and(|own| own.is_last_known(is_before))
+        };
+        let known = threads(warp, mask).filter(knows);
+        known.fold(0, |known, thread| known | 1 << (thread % WARP))
+    }
 }
 
 impl Events for Record<'_> {
@@ -202,6 +212,10 @@ impl Events for Record<'_> {
     fn mbarrier(&mut self, event: MbarrierEvent) {
         let MbarrierEvent { warp, lanes: mask, object, step, .. } = event;
         let phases = self.phases.entry(object).or_default();
+        if let MbarrierStep::Arrive { .. } | MbarrierStep::Expect | MbarrierStep::Copied = step {
+            let here = threads(warp, mask).filter_map(|thread| self.here[thread]);
+            here.for_each(|point| phases.count(point));
+        }
         match step {
             MbarrierStep::Init => *phases = Phases::default(),
             MbarrierStep::Complete => phases.complete(),
@@ -219,6 +233,12 @@ impl Events for Record<'_> {
                     behind.push(self.here[thread].expect("a thread that waits runs"));
                     self.here[thread] = Some(self.relation.behind(&behind));
                 }
+                let here = threads(warp, mask).filter_map(|thread| self.here[thread]);
+                here.for_each(|point| phases.wait(point));
+            }
+            MbarrierStep::Wait { acquires: false } => {
+                let here = threads(warp, mask).filter_map(|thread| self.here[thread]);
+                here.for_each(|point| phases.wait(point));
             }
             _ => {}
         }

@@ -269,6 +269,9 @@ pub trait Events {
 pub trait OrderQuery {
     /// Whether everything that warps did before this iteration happens before everything that `warp` will still do.
     fn is_separated(&self, warp: WarpId, iteration: Iteration) -> bool;
+
+    /// Returns those of some lanes that know that the phase before the current one of an mbarrier object is complete.
+    fn knows_completion(&self, object: MbarrierId, warp: WarpId, lanes: LaneMask) -> LaneMask;
 }
 
 /// Why the machine could not go on: what was open although it had to be known, or which limit was reached.

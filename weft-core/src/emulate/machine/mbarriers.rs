@@ -1,5 +1,7 @@
 //! Runs the instructions of mbarrier objects (PTX ISA §9.7.13.15). A wait that a thread can only try again holds its
-//! lanes until the phase is complete; the result of any other test is open.
+//! lanes until the phase is complete; a peek fails; the result of any other test is open.
+
+use std::rc::Rc;
 
 use super::copy_event::{MbarrierEvent, MbarrierStep};
 use super::event::{
@@ -8,6 +10,8 @@ use super::event::{
 use super::faults::fault;
 use super::memory_order::{MemoryOrder, MemoryScope, Ordering};
 use super::open_loop::inside;
+use super::peeks::Peeks;
+use super::phase_state::Peeked;
 use super::piece::Piece;
 use super::spin::is_spin;
 use super::state::Machine;
@@ -203,6 +207,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let bytes = i64::try_from(count).expect("32 bits");
         match decoded.row.opcode {
             Opcode::MbarrierInit => {
+                self.forget_peeks(object);
                 self.mbarriers(at).init(object, count)?;
                 if self.slice.contents.has(Space::Shared) {
                     let opaque = Lane::open(self.facts.symbolics.any_number(Origin::Hardware(pc)));
@@ -251,7 +256,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     fn awaited_phases(&mut self, at: AtObject<'_>, current: u64) -> OrStop<Groups<u64>> {
         let SyncPoint { warp, pc, instr, decoded, lanes: mask, .. } = at.point;
         if decoded.modifiers.has(Modifier::Parity) {
-            return self.known(at.point, 0);
+            let parities = self.known(at.point, 0)?.into_iter();
+            return Ok(parities.map(|(parity, lanes)| ((parity ^ current) & 1, lanes)).collect());
         }
         let state = self.source(warp, pc, 0);
         let mut groups = Groups::new();
@@ -307,31 +313,65 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
 
     /// Runs a test whether a phase is complete. Returns the lanes that wait until it is.
     pub(super) fn wait_for_phase(&mut self, point: SyncPoint<'_>) -> OrStop<LaneMask> {
-        let SyncPoint { warp, block, pc, instr, .. } = point;
-        let is_spin = self.is_spin(block);
+        let is_spin = self.is_spin(point.block);
         let mut waiting = 0;
         for (object, lanes) in self.objects(point)? {
             let at = AtObject { point: SyncPoint { lanes, ..point }, object };
-            let phase = self.mbarriers(at).phase(object).map_err(|misuse| misused(at, misuse))?;
-            for (awaited, lanes) in self.awaited_phases(at, phase)? {
+            let current = self.mbarriers(at).phase(object).map_err(|misuse| misused(at, misuse))?;
+            for (ago, lanes) in self.awaited_phases(at, current)? {
                 let at = AtObject { point: SyncPoint { lanes, ..point }, object };
+                let phase = current.wrapping_sub(ago);
+                let acquires = !point.decoded.modifiers.has(Modifier::Relaxed);
+                let awaited = Peeked { object: Some(object), phase, acquires, pc: point.pc };
                 if !is_spin {
-                    let open = self.facts.symbolics.any_number(Origin::Hardware(pc));
-                    for dest in instr.dests.iter().flatten() {
-                        self.warps[warp].write(*dest, Value::open(open), lanes);
-                    }
+                    self.test(at, awaited, ago == 1);
                     continue;
                 }
-                if self.begin_wait(at, phase, awaited) {
+                self.check_left_out(at.point, awaited)?;
+                self.begin_wait(at, ago == 0);
+                if ago == 1 {
                     self.see_complete(at);
                     continue;
                 }
                 waiting |= lanes;
-                let what = WaitFor::Phase { object, phase };
+                let (SyncPoint { warp, pc, block, .. }, what) =
+                    (point, WaitFor::Phase { object, phase });
                 self.warps[warp].waits.push(Wait { pc, block, lanes, what });
             }
         }
         Ok(waiting)
+    }
+
+    /// Runs a test that is no wait: it succeeds for those that know that the phase is complete, in every schedule.
+    fn test(&mut self, at: AtObject<'_>, awaited: Peeked, is_complete: bool) {
+        let AtObject { point, object } = at;
+        let SyncPoint { warp, block, pc, instr, lanes, .. } = point;
+        let knowing =
+            if is_complete { self.events.knows_completion(object, warp, lanes) } else { 0 };
+        let of = |lanes| AtObject { point: SyncPoint { lanes, ..point }, ..at };
+        if knowing != 0 {
+            self.begin_wait(of(knowing), false);
+            self.see_complete(of(knowing));
+        }
+        let others = of(lanes & !knowing);
+        if others.point.lanes == 0 {
+            return;
+        }
+        if self.peeks().tests.contains(&block) {
+            self.begin_wait(others, !is_complete);
+            self.peek(others.point, awaited);
+            return;
+        }
+        let open = self.facts.symbolics.any_number(Origin::Hardware(pc));
+        for dest in instr.dests.iter().flatten() {
+            self.warps[warp].write(*dest, Value::open(open), others.point.lanes);
+        }
+    }
+
+    /// The peeks of the program.
+    fn peeks(&mut self) -> Rc<Peeks> {
+        let program = self.program;
+        Rc::clone(self.phases.peeks.get_or_insert_with(|| Rc::new(Peeks::of(program))))
     }
 
     /// Whether the wait at the end of a block is only ever tried again.
@@ -340,15 +380,11 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         *self.phases.spins.entry(block).or_insert_with(|| is_spin(program, block))
     }
 
-    /// Begins to wait for a phase, given as by `awaited_phases`. Returns whether it is complete; otherwise it is the current
-    /// one, which has the number `current`.
-    fn begin_wait(&mut self, at: AtObject<'_>, current: u64, awaited: u64) -> bool {
-        if !at.point.decoded.modifiers.has(Modifier::Parity) {
-            return awaited == 1;
+    /// Begins to wait for a phase: for the current one, or for the one before.
+    fn begin_wait(&mut self, at: AtObject<'_>, sees_current: bool) {
+        if at.point.decoded.modifiers.has(Modifier::Parity) {
+            self.emit_step(at, MbarrierStep::Begin { sees_current });
         }
-        let sees_current = awaited & 1 == current & 1;
-        self.emit_step(at, MbarrierStep::Begin { sees_current });
-        !sees_current
     }
 
     /// Lets lanes see that a phase is complete.
@@ -356,6 +392,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let SyncPoint { warp, instr, decoded, lanes, .. } = at.point;
         if let Some(Some(dest)) = instr.dests.first() {
             self.warps[warp].write(*dest, Value::uniform(1), lanes);
+            self.carry(warp, instr, lanes);
         }
         let acquires = !decoded.modifiers.has(Modifier::Relaxed);
         self.emit_step(at, MbarrierStep::Wait { acquires });

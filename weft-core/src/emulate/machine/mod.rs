@@ -43,6 +43,8 @@ mod needs;
 mod open_loop;
 mod operand;
 mod partings;
+mod peeking;
+mod peeks;
 mod phase_state;
 pub(super) mod piece;
 pub(crate) mod run;

@@ -1,11 +1,13 @@
 //! What the machine keeps of mbarrier objects and bulk copies, beside the objects themselves.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
 
+use super::peeks::Peeks;
 use crate::emulate::sync::mbarrier::MbarrierId;
 use crate::emulate::value::lane::{LaneMask, SymbolId};
 use crate::emulate::value::warp_id::WarpId;
-use crate::flow::{BlockId, PlaceId, Program};
+use crate::flow::{BlockId, Pc, PlaceId, Program, Reg};
 use crate::ptx::isa::Decoded;
 
 /// What an agent does.
@@ -19,6 +21,19 @@ pub(super) enum AgentDuty {
     Writes(WarpId, LaneMask),
 }
 
+/// The phase that a peek asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Peeked {
+    /// The object; `None` if it is another one since.
+    pub(super) object: Option<MbarrierId>,
+    /// The number of the phase.
+    pub(super) phase: u64,
+    /// Whether those that see the phase complete learn what its arrivals release.
+    pub(super) acquires: bool,
+    /// The peek.
+    pub(super) pc: Pc,
+}
+
 /// What is known of waits, states and agents.
 #[derive(Clone, Debug)]
 pub(super) struct PhaseState {
@@ -26,6 +41,10 @@ pub(super) struct PhaseState {
     pub(super) has_fence: bool,
     /// For each block that ends with a wait for a phase, whether the wait is only ever tried again.
     pub(super) spins: BTreeMap<BlockId, bool>,
+    /// The peeks of the program, once a test has been reached that might be one.
+    pub(super) peeks: Option<Rc<Peeks>>,
+    /// For each register to which results of peeks are carried: the peeks, by lanes.
+    pub(super) carried: HashMap<(WarpId, Reg), Vec<(LaneMask, Peeked)>>,
     /// For each symbolic value of a state that an arrival returned: the object, and a number of the phase.
     pub(super) tokens: BTreeMap<SymbolId, (MbarrierId, u64)>,
     /// The agents of bulk copies, numbered.
@@ -56,6 +75,8 @@ impl PhaseState {
         Self {
             has_fence: decoded.into_iter().any(Decoded::is_memory_fence),
             spins: BTreeMap::new(),
+            peeks: None,
+            carried: HashMap::new(),
             tokens: BTreeMap::new(),
             agents: BTreeMap::new(),
             boxless: Vec::new(),

@@ -114,37 +114,40 @@ impl<'p> Spin<'p> {
         let is_inside = |at: &BlockId| *at == self.wait || self.blocks.contains(at);
         let leads_to = |at: BlockId| self.program.blocks[at.index()].terminator.successors();
         let around = self.blocks.iter().copied().chain([self.wait]);
-        let mut work: Vec<BlockId> =
-            around.flat_map(leads_to).filter(|at| !is_inside(at)).collect();
-        let mut seen = BTreeSet::new();
-        while let Some(at) = work.pop() {
-            if !seen.insert(at) {
-                continue;
-            }
-            let mut ends = self.instructions(at).filter_map(|instr| {
-                let writes = instr.guard.is_none() && dests(instr).any(|dest| dest == register);
-                let reads = instr.reads().any(|read| read == register);
-                (reads || writes).then_some(reads)
-            });
-            match ends.next() {
-                Some(true) => return true,
-                Some(false) => {}
-                None if decides(&self.program.blocks[at.index()].terminator, register) => {
-                    return true;
-                }
-                None => work.extend(leads_to(at)),
-            }
-        }
-        false
+        let behind = around.flat_map(leads_to).filter(|at| !is_inside(at));
+        is_used_from(self.program, register, behind.collect())
     }
 }
 
-fn dests(instr: &Instr) -> impl Iterator<Item = Reg> {
+/// Whether a register might be read from the start of some block on before it is written.
+pub(super) fn is_used_from(program: &Program, register: Reg, mut blocks: Vec<BlockId>) -> bool {
+    let mut seen = BTreeSet::new();
+    while let Some(at) = blocks.pop() {
+        if !seen.insert(at) {
+            continue;
+        }
+        let terminator = &program.blocks[at.index()].terminator;
+        let mut ends = program.instructions(at).filter_map(|(_, instr)| {
+            let writes = instr.guard.is_none() && dests(instr).any(|dest| dest == register);
+            let reads = instr.reads().any(|read| read == register);
+            (reads || writes).then_some(reads)
+        });
+        match ends.next() {
+            Some(true) => return true,
+            Some(false) => {}
+            None if decides(terminator, register) => return true,
+            None => blocks.extend(terminator.successors()),
+        }
+    }
+    false
+}
+
+pub(super) fn dests(instr: &Instr) -> impl Iterator<Item = Reg> {
     instr.dests.iter().flatten().copied()
 }
 
 /// Whether a register decides where a block leads to.
-fn decides(terminator: &Terminator, register: Reg) -> bool {
+pub(super) fn decides(terminator: &Terminator, register: Reg) -> bool {
     match terminator {
         Terminator::Branch { condition, .. } => condition.register == register,
         Terminator::Switch { index: Operand::Register(index), .. } => *index == register,
@@ -153,7 +156,7 @@ fn decides(terminator: &Terminator, register: Reg) -> bool {
 }
 
 /// Whether an instruction does nothing that other threads or later accesses could depend on.
-fn is_idle(instr: &Instr) -> bool {
+pub(super) fn is_idle(instr: &Instr) -> bool {
     match instr.effect() {
         Effect::Compute | Effect::Opaque | Effect::Nothing | Effect::MemoryFence => true,
         Effect::Load => instr

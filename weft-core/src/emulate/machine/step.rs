@@ -164,6 +164,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                 self.warps[warp].write(*dest, value, enabled);
             }
         }
+        if self.phases.peeks.is_some() {
+            self.carry(warp, instr, enabled);
+        }
     }
 
     /// Returns the results of a modelled instruction.
@@ -308,6 +311,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                 let side = Some((id, *taken));
                 self.check_condition(warp, *condition, lanes, block.place);
                 let (enabled, open) = self.decided(warp, *condition, lanes, block.place, side)?;
+                self.check_skip(warp, id, *condition, (lanes & !open, enabled))?;
                 if self.slice.encloses[id.index()] {
                     self.part(warp, id, &[enabled, lanes & !enabled & !open, open]);
                 }
