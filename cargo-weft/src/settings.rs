@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 use weft_core::launch::requires::{self, Requirement};
 use weft_core::launch::{
     Arg, Atomics, BarrierDivergence, Buffer, Dim3, Dimensions, Fields, Launch, Misfit, Schedule,
+    TensorBox,
 };
 use weft_harness::config::{self, ArgKey, Element, LimitSettings};
 use weft_harness::signature::ParameterNames;
@@ -24,8 +25,8 @@ pub(crate) struct CommandSettings {
     /// Bytes of dynamic shared memory
     #[arg(long, value_name = "BYTES")]
     shared: Option<u32>,
-    /// An argument by name or position: `n=1024`, `2=1.5`, `3=buffer`, a buffer with contents `x=u64:4,4,1`, or a field of
-    /// a structure at its first byte `4.16=buffer`
+    /// An argument by name or position: `n=1024`, `2=1.5`, `3=buffer`, a buffer with contents `x=u64:4,4,1`, a tensor
+    /// map by the bytes of its box `4=tensor:16384`, or a field of a structure at its first byte `4.16=buffer`
     #[arg(long = "arg", value_name = "ARG=VALUE", value_parser = argument)]
     args: Vec<(ArgKey, Arg)>,
     /// A condition that every launch that is meant fulfils, such as `n <= 1024`, `#1 % 16 == 0` or `pow2(block.x)`
@@ -180,8 +181,14 @@ pub(crate) enum SettingError {
     Type(String),
     #[error("`{value}` is no {ty}")]
     Element { value: String, ty: &'static str },
-    #[error("`{0}` is neither a number nor `buffer` nor contents such as u64:4,4,1")]
+    #[error(
+        "`{0}` is neither a number nor `buffer` nor contents such as u64:4,4,1 nor a tensor map such as tensor:16384"
+    )]
     Value(String),
+    #[error(
+        "`{0}` states no box of a tensor map: its bytes are a multiple of 16 that fits shared memory, such as tensor:16384"
+    )]
+    Box(String),
     #[error("`{0}` is neither a number of inputs nor `off`")]
     Witness(String),
     #[error("`{0}` is no schedule; they are in-order, reverse, in-turn, latest, and random=SEED")]
@@ -264,6 +271,10 @@ fn argument(text: &str) -> Result<(ArgKey, Arg), SettingError> {
 fn value(text: &str) -> Result<Arg, SettingError> {
     if text == "buffer" {
         return Ok(Arg::Buffer(Buffer::default()));
+    }
+    if let Some(bytes) = text.strip_prefix("tensor:") {
+        let tensor = bytes.trim().parse().ok().and_then(TensorBox::of);
+        return tensor.map(Arg::Tensor).ok_or_else(|| SettingError::Box(text.to_owned()));
     }
     if let Some((ty, elements)) = text.split_once(':') {
         let contents = contents(ty.trim(), elements)?;
@@ -348,6 +359,12 @@ mod tests {
             Ok((at(3), Arg::Buffer(Buffer { contents: Some(four) })))
         );
         assert_eq!(argument("3"), Err(SettingError::NoEquals));
+        let tensor = Arg::Tensor(TensorBox { bytes: 16384 });
+        assert_eq!(argument("3=tensor:16384"), Ok((at(3), tensor)));
+        for wrong in ["0", "8", "16k", "262144"] {
+            let wrong = format!("tensor:{wrong}");
+            assert_eq!(argument(&format!("3={wrong}")), Err(SettingError::Box(wrong)));
+        }
         let field = |first, arg| {
             Arg::Fields(Fields { bytes: None, fields: BTreeMap::from([(first, arg)]) })
         };

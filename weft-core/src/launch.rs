@@ -157,6 +157,8 @@ pub enum Arg {
     Fields(Fields),
     /// A pointer into one of the buffers that the launch states.
     Within(Within),
+    /// A tensor map; for a pointer parameter, a pointer to one.
+    Tensor(TensorBox),
 }
 
 impl Arg {
@@ -183,6 +185,26 @@ pub struct Fields {
     /// Numbers and pointers, keyed by the offset of their first byte in the structure; they take precedence over
     /// `bytes`.
     pub fields: BTreeMap<u64, Arg>,
+}
+
+/// What is stated of a tensor map: the box that a tensor copy moves with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TensorBox {
+    /// Bytes of the box in shared memory. A copy of four rows (`.tile::gather4`, `.tile::scatter4`) moves four boxes.
+    pub bytes: u32,
+}
+
+impl TensorBox {
+    /// Bytes of a tensor map.
+    pub const MAP: u64 = 128;
+    /// The alignment of a tensor map.
+    pub const MAP_ALIGN: u64 = 64;
+
+    /// Returns a box of this many bytes; `None` if no box has so many: a multiple of 16 that fits shared memory.
+    pub fn of(bytes: u64) -> Option<Self> {
+        let is_possible = bytes > 0 && bytes.is_multiple_of(16) && bytes <= MAX_SHARED;
+        u32::try_from(bytes).ok().filter(|_| is_possible).map(|bytes| Self { bytes })
+    }
 }
 
 /// The memory behind a pointer argument.

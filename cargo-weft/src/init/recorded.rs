@@ -135,6 +135,7 @@ fn value(arg: &Arg) -> String {
         // With a point or an exponent, as TOML has it.
         Arg::Float(number) => format!("{number:?}"),
         Arg::Within(within) => place(within),
+        Arg::Tensor(tensor) => format!("{{ tensor = {{ box-bytes = {} }} }}", tensor.bytes),
         Arg::Buffer(own) => {
             let bytes = own.contents.as_deref();
             bytes.map_or("\"buffer\"".to_owned(), |bytes| format!("{{ {} }}", elements(bytes)))

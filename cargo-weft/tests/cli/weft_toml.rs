@@ -169,6 +169,14 @@ fn wrong_elsewhere() -> Vec<String> {
         kernel("args = { 1 = { 08 = 1 } }"),
         kernel("args = { 1 = {} }"),
         kernel("args = { 1 = { u9 = [1] } }"),
+        kernel("args = { 1 = { tensor = {} } }"),
+        kernel("args = { 1 = { tensor = 1024 } }"),
+        kernel("args = { 1 = { tensor = { box-bytes = 0 } } }"),
+        kernel("args = { 1 = { tensor = { box-bytes = 24 } } }"),
+        kernel("args = { 1 = { tensor = { box-bytes = 232464 } } }"),
+        kernel("args = { 1 = { tensor = { box-bytes = 16, box = 1 } } }"),
+        kernel("args = { 1 = { tensor = { box-bytes = 16 }, 8 = 1 } }"),
+        kernel("args = { 1 = { 64 = { tensor = { box-bytes = 8 } } } }"),
         kernel("requires = 'n > 1'"),
         kernel("skip = ' '"),
         kernel("allow = [{ code = 'x', reason = 'r' }]"),
@@ -198,7 +206,8 @@ fn what_the_schema_refuses_the_reader_refuses() {
 fn what_the_reader_accepts_the_schema_accepts() {
     let all = "ptx = []\n[default]\nblock = 'any'\ngrid = [2147483647]\nshared = 4294967295\nwitness = 0\nlimit = 7\n\
         [[kernel]]\nname = 'k'\nlimit = { memory = ' 010 MiB ' }\nskip = 'why'\nblock = [1, 2]\nwitness = 'off'\n\
-        args = { 0 = -1, n = 1e3, _x = { u64 = [0] }, \"größe\" = { 0 = { f32 = [0.5, 1] }, u8 = [1] }, \"$a\" = 'buffer', 7 = { in = 'c', offset = 8 }, 8 = { 8 = { in = 'B_' } } }\n\
+        args = { 0 = -1, n = 1e3, _x = { u64 = [0] }, \"größe\" = { 0 = { f32 = [0.5, 1] }, u8 = [1] }, \"$a\" = 'buffer', 7 = { in = 'c', offset = 8 }, 8 = { 8 = { in = 'B_' } }, 9 = { tensor = { box-bytes = 16 } }, \
+        10 = { 0 = 1, 64 = { tensor = { box-bytes = 232448 } } } }\n\
         allow = [{ code = 'limit', reason = 'r', at = '..\\k\\a.cu:+07', until = 2027-01-31 }]\n\
         buffers = { a-1 = {}, B_ = { size = 0 }, c = { size = ' 4 KiB ', f32 = [1], 8 = { in = 'a-1' }, 16 = { i8 = [-1] } } }\n\
         [[kernel.launch]]\nlabel = 'ä-1'\nrequires = []\nallow = [{ code = 'trap', reason = 'r', until = '2027-01-31' }]\n";

@@ -36,7 +36,7 @@ fn holds_for(proved: ProvedFor, report: &Report) -> bool {
 /// Returns what an argument says about the buffers that arguments share, which a proof without it assumes not to exist.
 fn pointers(arg: &Arg) -> Option<Arg> {
     match arg {
-        Arg::Within(_) => Some(arg.clone()),
+        Arg::Within(_) | Arg::Tensor(_) => Some(arg.clone()),
         Arg::Fields(Fields { fields, .. }) => {
             let fields = fields.iter().filter_map(|(at, field)| Some((*at, pointers(field)?)));
             let fields: BTreeMap<_, _> = fields.collect();

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use blake3::{Hash, Hasher};
 use weft_core::launch::{
     Allocation, Arg, Atomics, BarrierDivergence, Buffer, Dim3, Dimensions, Fields, Launch, Limit,
-    Options, Schedule, Within,
+    Options, Schedule, TensorBox, Within,
 };
 
 /// Separates these hashes from all other uses of BLAKE3 (its key derivation context).
@@ -133,6 +133,10 @@ impl Key {
                 self.number(4_u8);
                 self.within(within);
             }
+            Arg::Tensor(TensorBox { bytes }) => {
+                self.number(5_u8);
+                self.number(u64::from(*bytes));
+            }
             Arg::Fields(Fields { bytes, fields }) => {
                 self.number(3_u8);
                 self.option(bytes.as_deref(), Self::bytes);
@@ -228,6 +232,8 @@ mod tests {
             args(&[(0, Arg::Integer(-1))]),
             args(&[(0, Arg::Integer(1 << 64))]),
             args(&[(1, Arg::Integer(1))]),
+            args(&[(0, Arg::Tensor(TensorBox { bytes: 16 }))]),
+            args(&[(0, Arg::Tensor(TensorBox { bytes: 32 }))]),
             args(&[(0, Arg::Float(0.0))]),
             args(&[(0, Arg::Float(-0.0))]),
             args(&[(0, buffer(None))]),

@@ -51,7 +51,8 @@ fn after_read(jobs: &[&Job]) -> Option<String> {
 
 fn maps(jobs: &[&Job]) -> Option<String> {
     let found = kernels(jobs, |own| own.has_maps);
-    let what = "what a tensor map says is recorded, but not used: an argument with one is open, of";
+    let what =
+        "of a tensor map, only the box is used: which memory copies access with one is open, of";
     (!found.is_empty()).then(|| format!("{what} {}", listed(&found)))
 }
 

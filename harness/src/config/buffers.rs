@@ -137,7 +137,7 @@ pub(super) fn lead_somewhere(
         Arg::Fields(fields) => {
             fields.fields.values().try_for_each(|field| lead_somewhere(field, place, launch))
         }
-        Arg::Integer(_) | Arg::Float(_) | Arg::Buffer(_) => Ok(()),
+        Arg::Integer(_) | Arg::Float(_) | Arg::Buffer(_) | Arg::Tensor(_) => Ok(()),
     }
 }
 

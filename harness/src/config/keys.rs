@@ -105,6 +105,18 @@ keys! {
 }
 
 keys! {
+    /// The key of a tensor map.
+    TensorKey:
+    Tensor "tensor" "A tensor map, as `cuTensorMapEncodeTiled` makes one.",
+}
+
+keys! {
+    /// The keys of `tensor`.
+    BoxKey:
+    BoxBytes "box-bytes" "The bytes of the box that a tensor copy moves: the product of the box's extents and the size of an element.",
+}
+
+keys! {
     /// The keys of an entry of `allow`.
     AllowKey:
     Code "code" "The code of the findings that are accepted.",

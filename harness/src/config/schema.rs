@@ -4,12 +4,12 @@
 use serde_json::{Map, Value, json};
 use weft_core::finding::Code;
 use weft_core::launch::allocation::MAX_BUFFER;
-use weft_core::launch::{Dim3, Dimensions, Limit};
+use weft_core::launch::{Dim3, Dimensions, Limit, MAX_SHARED};
 
 use super::Element;
 use super::keys::{
-    AcceptanceKey, AllowKey, BufferKey, FileKey, KernelKey, KeySet, LaunchKey, LimitKey,
-    PointerKey, SettingKey,
+    AcceptanceKey, AllowKey, BoxKey, BufferKey, FileKey, KernelKey, KeySet, LaunchKey, LimitKey,
+    PointerKey, SettingKey, TensorKey,
 };
 use super::settings::WITNESS;
 
@@ -36,15 +36,18 @@ pub fn schema() -> Value {
             { "type": "number" },
             { "const": "buffer" },
             { "$ref": "#/definitions/within" },
+            { "$ref": "#/definitions/tensor" },
             { "type": "object", "minProperties": 1, "additionalProperties": false, "properties": contents(),
               "patternProperties": { (format!("^({NUMBER})$")): { "$ref": "#/definitions/field" } } },
         ] },
         "within": within(),
+        "tensor": table(properties(of_tensor), &["tensor"]),
         "buffer": buffer(),
         "field": { "anyOf": [
             { "type": "number" },
             { "const": "buffer" },
             { "$ref": "#/definitions/within" },
+            { "$ref": "#/definitions/tensor" },
             { "type": "object", "minProperties": 1, "maxProperties": 1, "additionalProperties": false,
               "properties": contents() },
         ] },
@@ -151,6 +154,20 @@ fn of_pointer(key: PointerKey) -> Value {
         PointerKey::In => json!({ "type": "string" }),
         PointerKey::Offset => {
             json!({ "type": "integer", "minimum": 0, "maximum": MAX_BUFFER, "default": 0 })
+        }
+    }
+}
+
+fn of_tensor(key: TensorKey) -> Value {
+    match key {
+        TensorKey::Tensor => table(properties(of_box), &["box-bytes"]),
+    }
+}
+
+fn of_box(key: BoxKey) -> Value {
+    match key {
+        BoxKey::BoxBytes => {
+            json!({ "type": "integer", "minimum": 16, "maximum": MAX_SHARED, "multipleOf": 16 })
         }
     }
 }

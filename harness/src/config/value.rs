@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use toml::Spanned;
-use toml::de::DeValue;
+use toml::de::{DeTable, DeValue};
 use weft_core::launch::{
-    Arg, Atomics, BarrierDivergence, Buffer, Dim3, Dimensions, Fields, Within,
+    Arg, Atomics, BarrierDivergence, Buffer, Dim3, Dimensions, Fields, TensorBox, Within,
 };
 
-use super::keys::{KeySet, LimitKey, PointerKey};
+use super::keys::{BoxKey, KeySet, LimitKey, PointerKey, TensorKey};
 use super::reader::{Node, float, integer};
 use super::{ArgKey, ConfigError, LimitSettings, Problem, Reader, StatedArg, StatedArgs};
 
@@ -19,10 +19,12 @@ const EXTENT: &str =
 const LIMIT: &str = "a number of instructions, or a table such as `{ instructions = 100000000, memory = \"512 MiB\" }`";
 const ARGS: &str = "a table from names or positions, counted from 0, to values, such as `{ n = 1024, 3 = \"buffer\" }`";
 const ARG: &str = "a number, `\"buffer\"`, a buffer with contents such as `{ u64 = [4, 4] }`, a place in one of `buffers` such \
-                   as `{ in = \"a\", offset = 16 }`, or a structure's fields by their first bytes such as `{ 0 = 1024, 8 = \
+                   as `{ in = \"a\", offset = 16 }`, a tensor map such as `{ tensor = { box-bytes = 16384 } }`, or a structure's fields by their first bytes such as `{ 0 = 1024, 8 = \
                    \"buffer\" }`";
-const FIELD: &str = "a number, `\"buffer\"`, a buffer with contents such as `{ u64 = [4, 4] }`, or a place in one of `buffers` \
-                     such as `{ in = \"a\", offset = 16 }`";
+const FIELD: &str = "a number, `\"buffer\"`, a buffer with contents such as `{ u64 = [4, 4] }`, a place in one of `buffers` \
+                     such as `{ in = \"a\", offset = 16 }`, or a tensor map such as `{ tensor = { box-bytes = 16384 } }`";
+const BOX: &str = "the box that a copy moves, such as `{ box-bytes = 16384 }`";
+const BOX_BYTES: &str = "a multiple of 16 bytes that fits shared memory, such as `16384`";
 const OFFSET: &str = "a number of bytes, such as `16`";
 
 /// Parses an extent: threads or ctas in x, y and z.
@@ -199,6 +201,9 @@ fn arg(reader: Reader<'_>, key: &str, node: &Node<'_>) -> Result<Arg, ConfigErro
     if table.iter().any(|(name, _)| PointerKey::find(name.get_ref()).is_some()) {
         return pointer(reader, &format!("args.{key}"), ARG, node);
     }
+    if is_tensor(table) {
+        return tensor(reader, &format!("args.{key}"), ARG, node);
+    }
     let mut bytes = None;
     let mut fields = BTreeMap::new();
     for (name, item) in table {
@@ -220,6 +225,7 @@ fn arg(reader: Reader<'_>, key: &str, node: &Node<'_>) -> Result<Arg, ConfigErro
 
 fn field(reader: Reader<'_>, key: &str, node: &Node<'_>) -> Result<Arg, ConfigError> {
     match node.get_ref() {
+        DeValue::Table(table) if is_tensor(table) => tensor(reader, key, FIELD, node),
         DeValue::Table(_) => in_table(reader, key, FIELD, node),
         _ => plain(reader, key, FIELD, node),
     }
@@ -267,6 +273,33 @@ fn pointer(
     }
     let buffer = buffer.ok_or_else(|| reader.wrong(path, expected, node))?;
     Ok(Arg::Within(Within { buffer, offset }))
+}
+
+/// Whether a table states a tensor map.
+fn is_tensor(table: &DeTable<'_>) -> bool {
+    table.iter().any(|(name, _)| TensorKey::find(name.get_ref()).is_some())
+}
+
+/// Parses a tensor map.
+fn tensor(
+    reader: Reader<'_>,
+    path: &str,
+    expected: &'static str,
+    node: &Node<'_>,
+) -> Result<Arg, ConfigError> {
+    let mut tensor = None;
+    for (key, item) in reader.table(path, expected, node)? {
+        let TensorKey::Tensor = reader.key(key)?;
+        let path = format!("{path}.tensor");
+        for (key, bytes) in reader.table(&path, BOX, item)? {
+            let BoxKey::BoxBytes = reader.key(key)?;
+            let own = integer(bytes).and_then(|own| u64::try_from(own).ok());
+            let wrong = || reader.wrong(&format!("{path}.box-bytes"), BOX_BYTES, bytes);
+            tensor = Some(own.and_then(TensorBox::of).ok_or_else(wrong)?);
+        }
+        tensor = Some(tensor.ok_or_else(|| reader.wrong(&path, BOX, item))?);
+    }
+    tensor.map(Arg::Tensor).ok_or_else(|| reader.wrong(path, expected, node))
 }
 
 /// Parses a number or `"buffer"`, a buffer with open contents.

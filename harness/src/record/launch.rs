@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use weft_core::flow::Param;
 use weft_core::launch::allocation::{MAX_BUFFER, MOST_GIVEN, POINTER};
-use weft_core::launch::{Allocation, Arg, Dim3, Fields, Launch, Within};
+use weft_core::launch::{Allocation, Arg, Dim3, Fields, Launch, TensorBox, Within};
 
-use super::recorded::{RecordedAllocation, RecordedArg, RecordedLaunch, RecordedPointer};
+use super::recorded::{
+    RecordedAllocation, RecordedArg, RecordedLaunch, RecordedMap, RecordedPointer,
+};
 
 /// The most allocations that a launch is checked with, those nearest to its arguments: the checker has addresses for more, but not for any number.
 const MOST_REACHED: usize = 2048;
@@ -46,8 +48,14 @@ impl RecordedLaunch {
         if !param.is_scalar {
             let fields = arg.pointers.iter().filter_map(|own| Some((own.at, pointer(own)?)));
             let mut fields: BTreeMap<u64, Arg> = fields.collect();
-            // What a map is in bytes, nobody but the driver knows.
+            // What a map is in bytes, nobody but the driver knows. Maps elsewhere than where maps can be are none.
             let is_whole = fields.len() == arg.pointers.len() && arg.maps.is_empty();
+            let boxed = |own: &RecordedMap| {
+                let is_placed = own.at.is_multiple_of(TensorBox::MAP_ALIGN);
+                let tensor = own.tensor.filter(|_| is_placed)?;
+                Some((own.at, Arg::Tensor(tensor)))
+            };
+            fields.extend(arg.maps.iter().filter_map(boxed));
             fields.extend(arg.freed.iter().map(|at| (*at, Arg::Within(freed()))));
             let bytes = is_whole.then(|| arg.bytes.clone());
             return Some(Arg::Fields(Fields { bytes, fields }));

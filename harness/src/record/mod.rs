@@ -4,6 +4,7 @@
 //! the launches that the record has of it: block, grid, dynamic shared memory, numbers, pointers with the sizes of what they
 //! point into and how they overlap, and what the host had put there.
 
+mod boxes;
 mod choice;
 mod earlier;
 mod folder;

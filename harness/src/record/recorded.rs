@@ -1,8 +1,10 @@
 //! One launch of a record.
 
 use weft_core::flow::Param;
+use weft_core::launch::TensorBox;
 use weft_core::launch::allocation::{BUFFER_ALIGN, POINTER};
 
+use super::boxes;
 use super::earlier::{EarlierKernels, ProcessKernels};
 use super::folder::{RecordError, is_name};
 use super::line::{
@@ -38,7 +40,7 @@ pub struct RecordedLaunch {
 pub struct LaunchDoubts {
     /// The program had read memory before that a kernel might have changed, and kernels do not run where launches are recorded.
     pub after_read: bool,
-    /// An argument holds a tensor map: it is left open, and with it what is accessed through the map.
+    /// An argument holds a tensor map: all but its box is left open, and with it what is accessed through the map.
     pub has_maps: bool,
     /// An argument holds a pointer to a variable of the module, which is left open.
     pub leads_to_variables: bool,
@@ -71,10 +73,12 @@ pub(super) struct RecordedMap {
     pub(super) offset: u64,
     /// Its type of elements, sizes, strides and modes, as they are recorded.
     pub(super) description: String,
+    /// The box that a copy moves with it, if that follows.
+    pub(super) tensor: Option<TensorBox>,
 }
 
 /// Bytes of a tensor map.
-const MAP: u64 = 128;
+const MAP: u64 = TensorBox::MAP;
 
 /// What allocations are aligned to, unless the record says otherwise.
 pub(super) const ALIGN: u64 = BUFFER_ALIGN;
@@ -278,8 +282,9 @@ fn arg(line: RecordArgLine) -> Option<RecordedArg> {
 
 fn map(line: MapLine) -> RecordedMap {
     let MapLine { at, allocation, offset, rest } = line;
+    let tensor = boxes::of(&rest);
     let description = serde_json::Value::from(rest).to_string();
-    RecordedMap { at, allocation, offset, description }
+    RecordedMap { at, allocation, offset, description, tensor }
 }
 
 /// Whether a pointer can stand at `at` among so many bytes.

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::decision::Decision;
-use crate::emulate::{self, Assumed};
-use crate::explain::Names;
+use crate::emulate::{self, Assumed, TensorUse, Tensors};
+use crate::explain::{Names, tensors};
 use crate::finding::{Assumption, Code, Report};
 use crate::flow::addresses::NEAR_SLOT;
 use crate::flow::{self, BlockId, Clusters, Instr, Program};
@@ -21,6 +21,8 @@ pub(super) struct CheckOutcome<'a> {
     /// For each instruction, whether some lane ran it.
     pub(super) reached: &'a [bool],
     pub(super) assumed: Assumed,
+    /// The tensor maps of copies that were run.
+    pub(super) tensors: &'a Tensors,
     /// Whether results of counters are taken to be distinct.
     pub(super) distinguishes_counters: bool,
 }
@@ -36,6 +38,7 @@ impl CheckOutcome<'_> {
     ) -> BTreeSet<Base> {
         self.assume_of_values(report);
         let decides = self.assume_of_places(names, launch, report);
+        self.assume_of_tensors(names, report);
         self.assume_of_launch(names, launch, report);
         decides
     }
@@ -74,6 +77,21 @@ impl CheckOutcome<'_> {
         }
     }
 
+    fn assume_of_tensors(&self, names: &Names<'_>, report: &mut Report) {
+        let uses = &self.tensors.uses;
+        if uses.has(TensorUse::Load) {
+            report.assumptions.push(Assumption::TensorsUnwritten);
+        }
+        if uses.has(TensorUse::Store) || uses.has(TensorUse::Reduce) {
+            report.assumptions.push(Assumption::TensorsApart);
+        }
+        let boxes: Vec<_> =
+            self.tensors.derived().map(|(map, bytes)| (tensors::name(names, map), bytes)).collect();
+        if !boxes.is_empty() {
+            report.assumptions.push(Assumption::Boxes(boxes));
+        }
+    }
+
     /// Adds what is assumed about the buffers of pointer arguments, and about which arguments are pointers.
     fn assume_of_pointers(
         &self,
@@ -92,8 +110,9 @@ impl CheckOutcome<'_> {
         {
             report.assumptions.push(Assumption::WithinBuffers);
         }
-        let is_said =
-            |at: &usize| matches!(launch.args.get(at), Some(Arg::Buffer(_) | Arg::Within(_)));
+        let is_said = |at: &usize| {
+            matches!(launch.args.get(at), Some(Arg::Buffer(_) | Arg::Within(_) | Arg::Tensor(_)))
+        };
         let guessed = pointers.iter().filter(|at| program.guessed.contains(at) && !is_said(at));
         let guessed: Vec<_> = guessed.map(|at| names.param(*at)).collect();
         if !guessed.is_empty() {

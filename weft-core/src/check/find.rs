@@ -7,7 +7,7 @@ use super::case_split::{self, LaunchResult};
 use super::decision::Decision;
 use super::passes::PassContext;
 use super::{ctas, key};
-use crate::emulate::{Assumed, Drawn, Facts, Inputs, Origin};
+use crate::emulate::{Assumed, Drawn, Facts, Inputs, Origin, Tensors};
 use crate::explain::Names;
 use crate::finding::{Class, Code, Finding};
 use crate::launch::{Atomics, Limit, Schedule};
@@ -32,6 +32,8 @@ pub(super) struct SliceResult {
     pub(super) slice: Slice,
     pub(super) outcome: LaunchResult,
     pub(super) assumed: Assumed,
+    /// The tensor maps of copies that were run.
+    pub(super) tensors: Tensors,
     /// Whether results of counters are taken to be distinct, and counters not to wrap around.
     pub(super) distinguishes_counters: bool,
     /// The number of ctas that were checked.
@@ -223,11 +225,12 @@ fn with_slice(
     let doubted = BTreeSet::new();
     let mut passes = PassContext { names, inputs, slice: &slice, ctas, facts, doubted };
     let outcome = case_split::check(&mut passes);
-    let PassContext { facts, mut doubted, .. } = passes;
+    let PassContext { mut facts, mut doubted, .. } = passes;
     doubted.extend(outcome.decisions.iter().flat_map(Decision::open_origins).flatten());
     SliceResult {
         outcome,
         assumed: facts.assumed(),
+        tensors: std::mem::take(&mut facts.tensors),
         distinguishes_counters: inputs.options.atomics == Atomics::Unique,
         ctas,
         mixes_values: facts.symbolics.is_full,

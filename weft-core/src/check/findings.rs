@@ -9,7 +9,7 @@ use super::passes::PassContext;
 use super::racing;
 use crate::emulate::{End, Fault, FaultKind, Origin};
 use crate::explain::doubts::Progress;
-use crate::explain::{barriers, beyond, doubts, faults, given};
+use crate::explain::{barriers, beyond, doubts, faults, given, tensors};
 use crate::finding::Finding;
 use crate::flow::Pc;
 
@@ -26,6 +26,8 @@ impl PassContext<'_> {
         findings.extend(races);
         findings.extend(self.of_limits(decision));
         findings.extend(self.wrong_by_themselves(decision, &racing));
+        let mixed = self.facts.tensors.uses.mixed();
+        findings.extend(mixed.map(|(map, places)| tensors::mixed(self.names, map, places)));
         let doubtful = decision.doubtful.iter();
         findings.extend(doubtful.map(|access| doubts::open_access(self.names, access)));
         findings

@@ -344,7 +344,15 @@ fn run_with(
     let found = find::find(names, inputs, effort);
     let is_too_open = found.is_too_open();
     let SliceResult {
-        slice, outcome, assumed, distinguishes_counters, ctas, spent, doubted, ..
+        slice,
+        outcome,
+        assumed,
+        tensors,
+        distinguishes_counters,
+        ctas,
+        spent,
+        doubted,
+        ..
     } = found;
     given::mistaken(names, &outcome.decisions)?;
     for decision in &outcome.decisions {
@@ -378,6 +386,7 @@ fn run_with(
         decisions,
         reached: &reached,
         assumed,
+        tensors: &tensors,
         dependences,
         distinguishes_counters,
     };

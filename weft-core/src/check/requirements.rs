@@ -245,7 +245,7 @@ fn resolve(
 
 /// Returns what a parameter holds instead of an integer; `None` if it holds one.
 fn kind(param: &Param, arg: Option<&Arg>) -> Option<&'static str> {
-    let is_buffer = matches!(arg, Some(Arg::Buffer(_) | Arg::Within(_)));
+    let is_buffer = matches!(arg, Some(Arg::Buffer(_) | Arg::Within(_) | Arg::Tensor(_)));
     match param {
         _ if !param.is_scalar => Some("a structure"),
         _ if param.is_float => Some("a floating-point number"),

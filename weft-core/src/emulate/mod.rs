@@ -25,6 +25,7 @@ pub use facts::case_split::{Choice, Splits};
 pub use facts::counters::{CounterIndex, Drawn};
 pub use facts::independent::CtaFacts;
 pub use facts::interference::Loaded;
+pub(crate) use facts::tensors::{TensorUse, Tensors};
 pub use machine::copy_event::{BulkGroup, CopyAgent, CopyCommand, MbarrierEvent, MbarrierStep};
 pub use machine::event::{
     Access, AccessKind, AccessManner, Arrival, BarrierExit, DivergedThreads, Divergence, Doubt,

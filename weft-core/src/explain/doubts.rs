@@ -1,6 +1,7 @@
 //! Open findings: what could not be decided, where it comes from, and what would settle it.
 
 use super::names::Names;
+use super::tensors;
 use super::witness;
 use crate::emulate::{Doubt, DoubtKind, MAX_REGISTERS, OpenAccess, Origin};
 use crate::finding::{Check, Code, Finding, Report, Role, Site};
@@ -256,6 +257,7 @@ pub(crate) fn explain(names: &Names<'_>, doubt: &Doubt, progress: Progress) -> F
             let site = site("asks for registers");
             open(Code::Unsupported, None, message.to_owned(), site, Some(help.to_owned()))
         }
+        DoubtKind::Box(map) => tensors::unknown_box(names, map, doubt.place),
         DoubtKind::Unsupported => unmodelled(names, doubt.place, "some thread reaches it"),
         DoubtKind::Registers => {
             let message = format!("the warps of a cta have more than {MAX_REGISTERS} registers");

@@ -11,6 +11,7 @@ mod mbarriers;
 mod names;
 pub(crate) mod races;
 pub(crate) mod setting;
+pub(crate) mod tensors;
 pub(crate) mod witness;
 
 pub(crate) use names::{Names, OPEN_VALUE, param_of, site_at};

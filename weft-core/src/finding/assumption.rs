@@ -52,6 +52,12 @@ pub enum Assumption {
     ProxyFences,
     /// The fences stand that products of matrices need.
     ProductFences,
+    /// Tensor copies access no memory that anything else writes.
+    TensorsUnwritten,
+    /// What tensor copies write, nothing else accesses.
+    TensorsApart,
+    /// Tensor maps have boxes of these sizes in bytes: so many fill what phases of mbarriers expect.
+    Boxes(Vec<(String, u64)>),
     /// Sums that depend on open values do not wrap around.
     UnwrappedIndices,
     /// Loops without memory accesses and barriers end.
@@ -108,6 +114,11 @@ impl Assumption {
             }
             Self::Pointers(names) => format!("{}: {}", self.general(), names.join(", ")).into(),
             Self::Places(names) => format!("{PLACES}: {}", names.join(", ")).into(),
+            Self::Boxes(all) => {
+                let one = |(name, bytes): &(String, u64)| format!("{bytes} bytes with {name}");
+                let all: Vec<_> = all.iter().map(one).collect();
+                format!("{}: {}", self.general(), all.join(", ")).into()
+            }
             Self::Required(all) => format!("{}: {}", self.general(), all.join(", ")).into(),
             Self::Solver(name) => format!("{}: `{name}`", self.general()).into(),
             _ => self.general().into(),
@@ -161,6 +172,11 @@ impl Assumption {
             Self::OneCtaClusters => "each cta is a cluster of its own",
             Self::ProxyFences => PROXY_FENCES,
             Self::ProductFences => PRODUCT_FENCES,
+            Self::TensorsUnwritten => "nothing writes the tensors that tensor copies read",
+            Self::TensorsApart => {
+                "tensor copies write boxes that do not overlap with each other, nor with anything else that is accessed"
+            }
+            Self::Boxes(_) => "the boxes of tensor copies fill what phases of mbarriers expect",
             Self::UnwrappedIndices => "indices that depend on open values do not wrap around",
             Self::LoopsEnd => "loops without memory accesses and barriers end",
             Self::AllLoopsEnd => "all loops end",

@@ -1,29 +1,64 @@
-//! Links `cp.async.bulk` between global and shared memory (PTX ISA §9.7.9.25.4.1): its two addresses become operands, and
-//! its address is that of the mbarrier object at which it counts the bytes that it has copied, if there is one.
+//! Links `cp.async.bulk` and `cp.reduce.async.bulk` between global and shared memory (PTX ISA §9.7.9.25.4.1 and 2): the two
+//! addresses become operands, and the address is that of the mbarrier object at which the copied bytes are counted, if
+//! there is one.
+
+use smallvec::{SmallVec, smallvec};
 
 use super::error::LinkError;
 use super::linker::{Frame, LinkedLine, Linker, known};
-use super::program::{Condition, Dests, Instr, Operand, Operation, PlaceId};
+use super::program::{Address, Condition, Dests, Instr, Operand, Operation, PlaceId};
 use crate::ptx::isa::{Decoded, Effect, Modifier, Opcode};
-use crate::ptx::{Instruction, ParsedOperand, Space, Type};
+use crate::ptx::{Instruction, Space, Span, Type};
 
 /// Addresses and sizes of bulk copies are multiples of this many bytes.
 pub const BULK_ALIGN: u32 = 16;
 
+/// Addresses in shared memory of tensor copies are multiples of this many bytes.
+const TENSOR_ALIGN: u32 = 128;
+
+/// Where a bulk copy reads or writes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CopiedSide<'i> {
+    /// The first address.
+    pub address: &'i Operand,
+    /// Its space.
+    pub space: Space,
+    /// The address is a multiple of so many bytes.
+    pub align: u32,
+}
+
 impl Instr {
-    /// Returns where a bulk copy writes and where it reads: operands that are the first addresses, with their spaces.
-    pub fn copied(&self) -> Option<[(&Operand, Space); 2]> {
-        let decoded = self.decoded().filter(|own| own.row.effect == Effect::BulkCopy)?;
-        let [to, from, ..] = &*self.sources else { return None };
-        let [target, source] = sides(decoded);
-        Some([(to, target), (from, source)])
+    /// Returns where a bulk copy writes and where it reads, in the order of its sources. Of a tensor copy, only what it
+    /// accesses in shared memory is known.
+    pub fn copied(&self) -> SmallVec<[CopiedSide<'_>; 2]> {
+        let side = |(address, space)| CopiedSide { address, space, align: BULK_ALIGN };
+        match (self.decoded(), &*self.sources) {
+            (Some(own), [address, ..]) if own.is_tensor_copy() => {
+                smallvec![CopiedSide { address, space: Space::Shared, align: TENSOR_ALIGN }]
+            }
+            (Some(own), [to, from, ..]) if own.row.effect == Effect::BulkCopy => {
+                [to, from].into_iter().zip(sides(own)).map(side).collect()
+            }
+            _ => SmallVec::new(),
+        }
+    }
+
+    /// Returns the operand of a bulk copy that is an address of global memory, or of a tensor map.
+    pub fn copied_global(&self) -> Option<&Operand> {
+        let own = self.decoded().filter(|own| own.row.effect == Effect::BulkCopy)?;
+        let at = usize::from(own.is_tensor_copy() || sides(own)[1] == Space::Global);
+        self.sources.get(at)
     }
 }
 
 /// The spaces that a bulk copy writes to and reads from.
 fn sides(decoded: &Decoded) -> [Space; 2] {
-    let is_store = decoded.row.opcode == Opcode::BulkStore;
-    if is_store { [Space::Global, Space::Shared] } else { [Space::Shared, Space::Global] }
+    if is_store(decoded) { [Space::Global, Space::Shared] } else { [Space::Shared, Space::Global] }
+}
+
+/// Whether a bulk copy leads from shared to global memory.
+const fn is_store(decoded: &Decoded) -> bool {
+    matches!(decoded.row.opcode, Opcode::BulkStore | Opcode::BulkReduce)
 }
 
 impl<'m> Linker<'m> {
@@ -38,7 +73,7 @@ impl<'m> Linker<'m> {
     ) -> Result<(), LinkError> {
         let hints = usize::from(decoded.modifiers.has(Modifier::CacheHint));
         let operands = frame.body.operands(&instruction.operands);
-        let is_store = decoded.row.opcode == Opcode::BulkStore;
+        let is_store = is_store(decoded);
         let (to, from, size, object) = match operands {
             [to, from, size, rest @ ..] if is_store && rest.len() == hints => {
                 (to, from, size, None)
@@ -52,8 +87,10 @@ impl<'m> Linker<'m> {
             }
         };
         let [target, source] = sides(decoded);
-        let to = self.address_value(frame, instruction, (to, target), place)?;
-        let from = self.address_value(frame, instruction, (from, source), place)?;
+        let to = self.address(frame, instruction, to, target)?;
+        let from = self.address(frame, instruction, from, source)?;
+        let to = self.address_value(to, place, instruction.span)?;
+        let from = self.address_value(from, place, instruction.span)?;
         let size = self.source(frame, instruction, size, Type::B32)?;
         let address = match object {
             Some(object) => Some(self.address(frame, instruction, object, Space::Shared)?),
@@ -67,19 +104,17 @@ impl<'m> Linker<'m> {
     }
 
     /// Returns an address of a state space as an operand.
-    fn address_value(
+    pub(super) fn address_value(
         &mut self,
-        frame: &mut Frame<'m>,
-        instruction: &'m Instruction,
-        (operand, space): (&'m ParsedOperand, Space),
+        address: Address,
         place: PlaceId,
+        span: Span,
     ) -> Result<Operand, LinkError> {
-        let address = self.address(frame, instruction, operand, space)?;
         let Some(base) = address.base else { return Ok(Operand::Constant(address.offset)) };
         if address.offset == 0 {
             return Ok(Operand::Register(base));
         }
-        let add = known(if space == Space::Shared { "add.u32" } else { "add.u64" });
+        let add = known(if address.space == Space::Shared { "add.u32" } else { "add.u64" });
         let sum = self.new_register();
         let instr = Instr {
             operation: Operation::Known(std::sync::Arc::new(add)),
@@ -89,7 +124,7 @@ impl<'m> Linker<'m> {
             address: None,
             place,
         };
-        self.push(LinkedLine::Instr(instr), instruction.span)?;
+        self.push(LinkedLine::Instr(instr), span)?;
         Ok(Operand::Register(sum))
     }
 }

@@ -218,7 +218,11 @@ impl<'m> Linker<'m> {
         if let Some(copy) =
             decoded.filter(|decoded| decoded.row.effect == Effect::BulkCopy && !decoded.is_strange)
         {
-            return self.bulk_copy(frame, instruction, copy, condition, place);
+            return if copy.is_tensor_copy() {
+                self.tensor_copy(frame, instruction, copy, condition, place)
+            } else {
+                self.bulk_copy(frame, instruction, copy, condition, place)
+            };
         }
         if let Some(decoded) = decoded
             && self.map_address(frame, instruction, decoded, (condition, place))?

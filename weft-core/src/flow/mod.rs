@@ -52,6 +52,7 @@ mod sort;
 mod sources;
 mod special;
 mod steps;
+mod tensor;
 mod unset;
 mod wgmma;
 
@@ -59,7 +60,7 @@ pub(crate) use addresses::{FUNCTION_ALIGN, SHARED_SLOT, is_function, space_of, w
 pub use addresses::{argument_of, offset_in_buffer};
 pub(crate) use buffers::BufferPlace;
 pub use buffers::StatedBuffers;
-pub use bulk::BULK_ALIGN;
+pub use bulk::{BULK_ALIGN, CopiedSide};
 pub(crate) use constants::{known_locals, known_parameters};
 pub use declared::{Clusters, Field, Param, Params, Symbol};
 pub use derived::Chains;

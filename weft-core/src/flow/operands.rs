@@ -371,7 +371,7 @@ fn literal_type(decoded: &Decoded, position: usize) -> Type {
 }
 
 /// Returns the names in a text that begins at `place`, such as the coordinates of a texture: `%r1` for `%r1.x`.
-fn names_in(text: &str, place: Span) -> Vec<Span> {
+pub(super) fn names_in(text: &str, place: Span) -> Vec<Span> {
     let is_name = |byte: u8| byte.is_ascii_alphanumeric() || b"_$%.".contains(&byte);
     let mut names = Vec::new();
     let mut start = place.start;

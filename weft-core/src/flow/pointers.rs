@@ -80,10 +80,7 @@ fn uses(program: &Program) -> Vec<(Space, Pc, Reg)> {
         {
             uses.push((address.space, pc, base));
         }
-        if instr.effect() == Effect::BulkCopy
-            && let Some(Operand::Register(source)) =
-                instr.sources.get(usize::from(instr.address.is_some()))
-        {
+        if let Some(Operand::Register(source)) = instr.copied_global() {
             uses.push((Space::Global, pc, *source));
         }
         if is_to_global(instr)

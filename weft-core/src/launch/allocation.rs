@@ -146,6 +146,6 @@ fn targets(arg: &Arg) -> Vec<&str> {
     match arg {
         Arg::Within(within) => vec![&within.buffer],
         Arg::Fields(fields) => fields.fields.values().flat_map(targets).collect(),
-        Arg::Integer(_) | Arg::Float(_) | Arg::Buffer(_) => Vec::new(),
+        Arg::Integer(_) | Arg::Float(_) | Arg::Buffer(_) | Arg::Tensor(_) => Vec::new(),
     }
 }

@@ -156,6 +156,7 @@ fn value(arg: &Arg) -> String {
             Some(bytes) => format!("a buffer of {} given bytes", bytes.len()),
         },
         Arg::Fields(_) => "a structure".to_owned(),
+        Arg::Tensor(tensor) => format!("a tensor map with boxes of {} bytes", tensor.bytes),
         Arg::Within(within) => format!("buffer {} + {}", escape(&within.buffer), within.offset),
     }
 }

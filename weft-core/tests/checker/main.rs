@@ -14,4 +14,5 @@ mod mutants;
 mod products;
 mod reader;
 mod requirements;
+mod tensors;
 mod unstated;

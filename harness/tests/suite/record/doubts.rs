@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use weft_core::launch::{Arg, Dim3, Fields};
+use weft_core::launch::{Arg, Dim3, Fields, TensorBox};
 use weft_harness::case::launch_notes;
 use weft_harness::record::LaunchDoubts;
 
@@ -65,6 +65,11 @@ fn arguments_with_tensor_maps_are_left_open_and_said() {
     let job = mapped("map", &map).job(&module(MAPPED));
     assert_eq!(job.launch.args[&0], Arg::Fields(Fields { bytes: None, ..Fields::default() }));
     assert_eq!(job.launch.args[&1], Arg::Integer(7));
+    // The box of a map is known if all of it is recorded: of 8 rows with 64 bytes.
+    let whole = json!({"at": 64, "mode": "tiled", "element": "f32", "box": [16, 8], "steps": [1, 1], "interleave": 0});
+    let boxed = mapped("map-box", &whole).job(&module(MAPPED)).launch.args;
+    let fields = [(64, Arg::Tensor(TensorBox { bytes: 512 }))].into();
+    assert_eq!(boxed[&0], Arg::Fields(Fields { bytes: None, fields }));
     let has_maps = LaunchDoubts { has_maps: true, ..LaunchDoubts::default() };
     assert_eq!(job.recorded.unwrap().doubts, has_maps);
     // 128 bytes from 65 on are more than there are; the allocation is none of the launch.

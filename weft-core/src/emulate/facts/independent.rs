@@ -5,6 +5,7 @@ use super::assumed::Assumed;
 use super::interference::Loaded;
 use super::store::Facts;
 use super::strays::Strays;
+use super::tensors::TensorUses;
 use crate::launch::Limit;
 
 /// What an independent cta found out.
@@ -14,6 +15,7 @@ pub struct CtaFacts {
     loaded: Loaded,
     reach: Strays,
     draws: bool,
+    tensors: TensorUses,
 }
 
 /// An independent cta takes at most the memory limit of the check divided by this.
@@ -21,7 +23,7 @@ const CTA_PART: u64 = 8;
 
 impl Facts {
     /// Whether the runs so far found nothing that other ctas depend on: no open address, counter, interfering byte,
-    /// inherited word, unwritten value passed on or decided condition.
+    /// inherited word, unwritten value passed on, box of a tensor map or decided condition.
     pub fn are_independent(&self) -> bool {
         self.aliases.is_empty()
             && self.counters.is_empty()
@@ -29,6 +31,7 @@ impl Facts {
             && self.inherited.is_empty()
             && self.passed_on.is_empty()
             && self.splits.is_empty()
+            && !self.tensors.has_news()
     }
 
     /// The facts that an independent cta starts with, within the limits that the next cta has.
@@ -36,13 +39,15 @@ impl Facts {
     pub fn fork(&self) -> Self {
         let memory = self.limit.memory / CTA_PART;
         let limit = Limit { memory, ..self.limit };
-        Self { strays: self.strays.fork(), ..Self::within(limit, self.spent) }
+        let (strays, tensors) = (self.strays.fork(), self.tensors.fork());
+        Self { strays, tensors, ..Self::within(limit, self.spent) }
     }
 
     /// Takes what an independent cta found out, after it has run.
     pub fn take_cta_facts(&mut self) -> CtaFacts {
         let loaded = self.interference.take_loaded();
-        CtaFacts { assumed: self.assumed(), loaded, reach: self.strays, draws: self.draws }
+        let tensors = std::mem::take(&mut self.tensors.uses);
+        CtaFacts { assumed: self.assumed(), loaded, reach: self.strays, draws: self.draws, tensors }
     }
 
     /// Joins the facts of an independent cta that ran `spent` instructions. Returns false, and joins nothing, if the
@@ -55,6 +60,7 @@ impl Facts {
             self.interference.join(facts.loaded);
             self.strays.join(facts.reach);
             self.draws |= facts.draws;
+            self.tensors.uses.join(facts.tensors);
         }
         fits
     }

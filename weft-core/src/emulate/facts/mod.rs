@@ -5,7 +5,7 @@
 //! their values ([`counter_index`]), and the order in which ctas draw from them ([`draw_order`]). Memory: [`interference`]
 //! of stores with loads, what loops leave for later iterations ([`inherited`]), what
 //! passes on values read from memory that nothing wrote ([`passed_on`]), and whether stores stay where their address starts
-//! ([`strays`]). Conditions: [`case_split`]. [`assumed`] is what is taken for
+//! ([`strays`]). [`tensors`] has the boxes of tensor maps. Conditions: [`case_split`]. [`assumed`] is what is taken for
 //! granted, and [`independent`] what ctas that run side by side exchange.
 
 pub(crate) mod alias;
@@ -22,5 +22,6 @@ pub(crate) mod period;
 pub(crate) mod representative;
 pub(crate) mod store;
 pub(crate) mod strays;
+pub(crate) mod tensors;
 
 pub use store::Facts;

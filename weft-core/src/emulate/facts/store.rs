@@ -14,6 +14,7 @@ use super::inherited::Inherited;
 use super::interference::{Interference, Loaded};
 use super::passed_on::PassedOn;
 use super::strays::Strays;
+use super::tensors::Tensors;
 use crate::emulate::memory::region::MemoryRegion;
 use crate::emulate::value::symbolics::Symbolics;
 use crate::flow::{Pc, Program};
@@ -30,6 +31,7 @@ pub struct Facts {
     pub(crate) strays: Strays,
     pub(crate) passed_on: PassedOn,
     pub(crate) inherited: Inherited,
+    pub(crate) tensors: Tensors,
     /// Open conditions that are decided in this case.
     pub splits: Splits,
     /// Loads of racing bytes, in a pass that compares stored values: what these loads see depends on the schedule.
@@ -85,13 +87,15 @@ impl Facts {
     }
 
     /// Whether the pass that has ended knew from its start everything that it found out about counters, polled memory,
-    /// where stores go, what loop iterations write, what they pass on of memory that nothing wrote, and alias classes.
+    /// where stores go, what loop iterations write, what they pass on of memory that nothing wrote, boxes of tensor maps,
+    /// and alias classes.
     pub fn settle(&mut self) -> bool {
         let is_settled = self.counters.settle()
             & self.interference.settle()
             & self.strays.settle()
             & self.passed_on.settle()
             & self.inherited.settle()
+            & self.tensors.settle()
             & self.aliases.settle();
         self.changes += u32::from(!is_settled);
         is_settled

@@ -7,6 +7,7 @@ use super::copy_event::{BulkGroup, CopyAgent, CopyCommand};
 use super::event::{
     Access, AccessKind, AccessManner, DoubtKind, Events, Fault, FaultKind, OrderQuery,
 };
+use super::memory_order::{MemoryOrder, MemoryScope, Ordering};
 use super::phase_state::AgentDuty;
 use super::state::Machine;
 use super::stop::{OrStop, doubt};
@@ -16,7 +17,7 @@ use crate::emulate::value::register::Value;
 use crate::emulate::value::warp_id::WarpId;
 use crate::flow::{BULK_ALIGN, Instr, Operand};
 use crate::ptx::Space;
-use crate::ptx::isa::Opcode;
+use crate::ptx::isa::{Decoded, Opcode};
 
 /// Number of bytes of each access of an agent.
 const UNIT: u64 = BULK_ALIGN as u64;
@@ -26,12 +27,14 @@ const ACCESS_COST: u64 = 2;
 
 /// What a copy reads or writes.
 #[derive(Clone, Copy)]
-struct CopySide {
-    duty: AgentDuty,
-    writes: bool,
-    space: Space,
-    first: u64,
-    bytes: u64,
+pub(super) struct CopySide {
+    pub(super) duty: AgentDuty,
+    pub(super) writes: bool,
+    pub(super) space: Space,
+    pub(super) first: u64,
+    pub(super) bytes: u64,
+    /// The first address is a multiple of so many bytes.
+    pub(super) align: u64,
 }
 
 impl<E: Events + OrderQuery> Machine<'_, E> {
@@ -40,13 +43,16 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         if let Some(side) = &self.may_execute {
             return Err(side.undecided());
         }
+        if point.decoded.is_tensor_copy() {
+            return self.tensor_copy(point);
+        }
         // What memory holds after a copy is not followed.
         let contents = &self.slice.contents;
         if point.decoded.is_strange || contents.has(Space::Shared) || contents.has(Space::Global) {
             return Err(doubt(DoubtKind::Unsupported, point.instr.place, None));
         }
         self.facts.assumed.proxies = true;
-        if point.decoded.row.opcode == Opcode::BulkStore {
+        if matches!(point.decoded.row.opcode, Opcode::BulkStore | Opcode::BulkReduce) {
             return lanes(point.lanes).try_for_each(|lane| {
                 let own = SyncPoint { lanes: 1 << lane, ..point };
                 let (reads, writes) =
@@ -75,7 +81,14 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
         let [to, from, bytes] = operands;
         let bytes = bytes & u64::from(u32::MAX);
-        let of = |(duty, space), first, writes| CopySide { duty, writes, space, first, bytes };
+        let of = |(duty, space), first, writes| CopySide {
+            duty,
+            writes,
+            space,
+            first,
+            bytes,
+            align: UNIT,
+        };
         for side in [of(sides[0], from, false), of(sides[1], to, true)] {
             self.copy_side(point, side)?;
         }
@@ -83,15 +96,10 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     }
 
     /// Emits what a copy reads, or what it writes.
-    fn copy_side(&mut self, point: SyncPoint<'_>, side: CopySide) -> OrStop<()> {
+    pub(super) fn copy_side(&mut self, point: SyncPoint<'_>, side: CopySide) -> OrStop<()> {
         let SyncPoint { warp, pc, instr, lanes: mask, .. } = point;
-        let CopySide { duty, writes, space, first, bytes } = side;
-        let kind = AccessKind {
-            writes,
-            manner: AccessManner::Asynchronous,
-            element: 16,
-            ..AccessKind::default()
-        };
+        let CopySide { duty, writes, space, first, bytes, .. } = side;
+        let kind = side_kind(point.decoded, writes);
         if self.check_side(point, side, kind) == Some(FaultKind::OutOfBounds) {
             return Ok(());
         }
@@ -140,16 +148,17 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         side: CopySide,
         kind: AccessKind,
     ) -> Option<FaultKind> {
-        let CopySide { space, first, bytes, .. } = side;
+        let CopySide { space, first, bytes, align, .. } = side;
         let cta = self.warps[point.warp].cta;
         let objects = &self.ctas[cta.index()].mbarriers;
         let reaches = space == Space::Shared && objects.among(cta, first, bytes).is_some();
         let fault = match () {
             () if self.piece(space, first, bytes).is_none() => FaultKind::OutOfBounds,
             () if reaches => FaultKind::Object,
-            () if (first | bytes) % UNIT != 0 => FaultKind::Misaligned,
+            () if first % align != 0 || bytes % UNIT != 0 => FaultKind::Misaligned,
             () => return None,
         };
+        let bytes = if fault == FaultKind::Misaligned { align } else { bytes };
         self.events.fault(Fault {
             kind: fault,
             pc: point.pc,
@@ -185,4 +194,15 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
         Ok(())
     }
+}
+
+/// How a copy accesses what it reads, or what it writes. A reduction updates each element as an atomic does.
+fn side_kind(decoded: &Decoded, writes: bool) -> AccessKind {
+    let kind = AccessKind { writes, ..AccessKind::default() };
+    if writes && decoded.row.opcode == Opcode::BulkReduce {
+        let element = u8::try_from(decoded.ty().element_bytes()).expect("elements are small");
+        let order = MemoryOrder::new(Ordering::Relaxed, MemoryScope::Gpu);
+        return AccessKind { manner: AccessManner::Atomic, order, element, ..kind };
+    }
+    AccessKind { manner: AccessManner::Asynchronous, element: 16, ..kind }
 }

@@ -290,6 +290,8 @@ pub enum DoubtKind {
     RegisterPool,
     /// Some threads of a warpgroup do not come together to an instruction that the warpgroup has to execute.
     Warpgroup,
+    /// The bytes that a tensor copy moves with the tensor map at this generic address.
+    Box(u64),
     /// Whether lanes synchronize that exchange values at two different instructions.
     ExchangeMask,
     /// The target of a jump or call, which is none of the named ones.

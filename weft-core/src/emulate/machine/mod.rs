@@ -6,7 +6,8 @@
 //! - Accesses: [`access`] splits an access by state space ([`piece`]); [`faults`], [`fit`] and [`needs`] check that it
 //!   is in bounds and aligned; [`contents`], [`atomic`], [`forgotten`] and [`unwritten`] determine what it reads and
 //!   what it leaves in memory; [`emit`] emits it, with its [`memory_order`]. [`event`] lists all events.
-//!   [`bulk`] runs bulk copies, [`wgmma`] products of matrices.
+//!   [`bulk`] runs bulk copies, [`tensor`] those of tensors, whose sizes [`boxes`] finds out. [`wgmma`] runs products of
+//!   matrices.
 //! - Synchronization: [`wait`] makes lanes wait, [`warp_sync`] releases them, [`exchange`] computes the values that
 //!   they exchange. [`registers`] runs changes of the number of registers, for which warps can wait. [`mbarriers`] runs mbarrier objects, at which lanes wait if their wait is a [`spin`]. Barrier divergence: [`divergence`] with [`divergence_state`], [`bypass`] with [`partings`].
 //! - Open conditions: [`sides`] runs both sides of a branch, each as [`may_execute`].
@@ -16,6 +17,7 @@
 
 mod access;
 mod atomic;
+mod boxes;
 mod bulk;
 mod bypass;
 mod carried;
@@ -54,6 +56,7 @@ mod spin;
 pub(crate) mod state;
 mod step;
 pub(crate) mod stop;
+mod tensor;
 mod unwritten;
 mod wait;
 mod warp;

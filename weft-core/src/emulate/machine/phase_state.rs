@@ -1,13 +1,13 @@
 //! What the machine keeps of mbarrier objects, bulk copies and products of matrices, beside the objects themselves.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use super::peeks::Peeks;
 use crate::emulate::sync::mbarrier::MbarrierId;
 use crate::emulate::value::lane::{LaneMask, SymbolId};
 use crate::emulate::value::warp_id::WarpId;
-use crate::flow::{BlockId, Pc, Program, Reg};
+use crate::flow::{BlockId, Pc, PlaceId, Program, Reg};
 use crate::ptx::isa::Decoded;
 
 /// What an agent does.
@@ -51,6 +51,23 @@ pub(super) struct PhaseState {
     pub(super) tokens: BTreeMap<SymbolId, (MbarrierId, u64)>,
     /// The agents of bulk copies, numbered.
     pub(super) agents: BTreeMap<AgentDuty, usize>,
+    /// Tensor copies whose boxes are not known.
+    pub(super) boxless: Vec<BoxlessCopy>,
+    /// The objects at which bytes of boxes were counted that follow from what phases expect, with the tensor maps.
+    pub(super) derived: BTreeSet<(MbarrierId, u64)>,
+}
+
+/// A tensor copy whose box is not known.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BoxlessCopy {
+    /// The address of the tensor map.
+    pub(super) map: u64,
+    /// Number of boxes that it moves.
+    pub(super) boxes: u64,
+    /// The object at which its bytes are counted, with the number of the phase; `None` if it belongs to a bulk group.
+    pub(super) counted: Option<(MbarrierId, u64)>,
+    /// The place of the instruction.
+    pub(super) place: PlaceId,
 }
 
 impl PhaseState {
@@ -70,6 +87,8 @@ impl PhaseState {
             carried: HashMap::new(),
             tokens: BTreeMap::new(),
             agents: BTreeMap::new(),
+            boxless: Vec::new(),
+            derived: BTreeSet::new(),
         }
     }
 }

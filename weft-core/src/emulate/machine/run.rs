@@ -81,7 +81,8 @@ pub fn run(
         reached,
         run: CtaRun::ended(End::Finished),
     };
-    if let Err(Stop(end)) = machine.take_turns() {
+    let end = machine.take_turns();
+    if let Err(Stop(end)) = machine.judge_boxes(end) {
         machine.run.end = *end;
     }
     let Machine { run, facts, spent, .. } = machine;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::input_error::InputError;
 use super::segment::Segment;
+use super::tensors;
 use crate::emulate::value::origin::Origin;
 use crate::flow::{Field, Param, Program};
 use crate::launch::allocation::POINTER;
@@ -53,7 +54,7 @@ pub(crate) fn fits(
             }
             Ok(())
         }
-        Arg::Integer(_) | Arg::Float(_) | Arg::Buffer(_) => Ok(()),
+        Arg::Integer(_) | Arg::Float(_) | Arg::Buffer(_) | Arg::Tensor(_) => Ok(()),
     }
 }
 
@@ -117,6 +118,10 @@ fn scalar(program: &Program, position: usize, arg: Option<&Arg>) -> Result<Vec<u
             _ if size == 8 => Ok(pointer()),
             _ => Err(format!("it is a number of {size} bytes, not a pointer")),
         },
+        Some(Arg::Tensor(_)) if size == 8 && param.object.is_none() && !param.is_float => {
+            Ok(pointer())
+        }
+        Some(Arg::Tensor(_)) => Err("it is no tensor map and no pointer to one".to_owned()),
         Some(Arg::Within(_)) => holds_pointer(param).map(|()| pointer()),
         Some(Arg::Fields(_)) => {
             Err("it is no structure with fields; give a number or `\"buffer\"`".to_owned())
@@ -215,6 +220,10 @@ fn structure(
         None | Some(Arg::Buffer(Buffer { contents: None })) => (None, &none),
         Some(Arg::Buffer(Buffer { contents })) => (contents.as_deref(), &none),
         Some(Arg::Fields(Fields { bytes, fields })) => (bytes.as_deref(), fields),
+        Some(Arg::Tensor(_)) => {
+            tensors::lies_within(param, 0)?;
+            (None, &none)
+        }
         Some(Arg::Integer(_) | Arg::Float(_)) => {
             return Err(format!(
                 "it is a structure of {} bytes; give its fields by their first bytes, as in {{ 0 = 1024, 8 = \
@@ -230,7 +239,9 @@ fn structure(
     let numbered = program.fields.iter().zip(program.params.len()..);
     let mut of_param: Vec<_> = numbered.filter(|(field, _)| field.param == position).collect();
     of_param.sort_by_key(|(field, _)| field.offset);
-    let numbers = given.iter().filter(|(_, arg)| !matches!(arg, Arg::Within(_)));
+    let maps = given.iter().filter(|(_, arg)| matches!(arg, Arg::Tensor(_)));
+    maps.map(|(at, _)| *at).try_for_each(|at| tensors::lies_within(param, at))?;
+    let numbers = given.iter().filter(|(_, arg)| !matches!(arg, Arg::Within(_) | Arg::Tensor(_)));
     numbers.map(|(at, _)| *at).try_for_each(|at| is_field(&of_param, param, at))?;
     parts(program, &of_param, param, bytes, given, Origin::Argument(position))
 }
@@ -275,7 +286,7 @@ fn parts(
         let is_open = |part: &Segment| part.contents.is_empty();
         let field_part = part(field.offset, field.size, own);
         let field_part = match given.get(&(field.offset - param.offset)) {
-            Some(Arg::Within(_)) => field_part,
+            Some(Arg::Within(_) | Arg::Tensor(_)) => field_part,
             Some(arg) => whole(given_field(arg, field, param, pointer)?),
             None if bytes.is_none() && field.is_pointer && is_open(&field_part) => whole(pointer()),
             None => field_part,

@@ -7,6 +7,7 @@ use super::arguments;
 use super::input_error::InputError;
 use super::pages::Memory;
 use super::segment::Segment;
+use super::tensors;
 use crate::emulate::value::origin::Origin;
 use crate::flow::addresses::BUFFER_REACH;
 use crate::flow::{BufferPlace, Field, Param, Pc, Program, Symbol};
@@ -54,7 +55,7 @@ pub fn is_given(program: &Program, launch: &Launch, position: usize) -> bool {
 /// parameter.
 pub fn pointers(program: &Program, launch: &Launch) -> BTreeSet<usize> {
     let is_whole = |at: usize, param: &Param| match launch.args.get(&at) {
-        Some(Arg::Buffer(_) | Arg::Within(_)) => param.is_scalar,
+        Some(Arg::Buffer(_) | Arg::Within(_) | Arg::Tensor(_)) => param.is_scalar,
         Some(_) => false,
         None => param.is_pointer() || param.pointee.is_some() && param.object.is_some(),
     };
@@ -102,6 +103,8 @@ pub struct Inputs {
     pub(crate) shared_pieces: Vec<(u64, u64)>,
     /// Where dynamic shared memory begins; `None` if the kernel declares none.
     pub(crate) first_dynamic: Option<u64>,
+    /// The bytes of the boxes that the launch states, by the generic addresses of the tensor maps.
+    pub(crate) boxes: BTreeMap<u64, u64>,
     pub(crate) params: Memory,
     pub(crate) constants: Memory,
     pub(crate) global: Memory,
@@ -161,6 +164,7 @@ impl Inputs {
             dynamic_shared: launch.shared,
             shared_pieces: shared_pieces(program, launch),
             first_dynamic: first_dynamic(program),
+            boxes: tensors::boxes(program, launch),
             options: launch.options,
             runs_all_ctas: false,
             draws_in_turn: false,

@@ -2,7 +2,8 @@
 //!
 //! [`bytes`] has sets of bytes of a page, [`page`] one page, [`pages`] the memory of a state space,
 //! [`segment`] a part of it as it is before the launch. [`arguments`] fills
-//! the parameter bank, and [`inputs`] resolves a launch. [`descriptor`] finds the bytes of a matrix. [`region`] and [`word`] are parts of memory.
+//! the parameter bank, [`descriptor`] finds the bytes of a matrix, [`tensors`] the boxes of tensor maps, and [`inputs`]
+//! resolves a launch. [`region`] and [`word`] are parts of memory.
 
 pub(crate) mod arguments;
 pub(crate) mod bytes;
@@ -13,4 +14,5 @@ pub(crate) mod page;
 pub(crate) mod pages;
 pub(crate) mod region;
 pub(crate) mod segment;
+pub(crate) mod tensors;
 pub(crate) mod word;

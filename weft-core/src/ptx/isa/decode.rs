@@ -111,6 +111,16 @@ impl Decoded {
         let is_plain = self.types == [None; 3] && !self.is_strange;
         self.row.opcode == Opcode::CpAsync && self.space == Space::Global && is_plain
     }
+
+    /// Whether it copies a box of a tensor.
+    pub const fn is_tensor_copy(&self) -> bool {
+        matches!(self.row.opcode, Opcode::TensorCopy | Opcode::TensorReduce)
+    }
+
+    /// Whether it is a tensor copy from global to shared memory: the space that it reads is written last.
+    pub fn loads_tensor(&self) -> bool {
+        self.row.opcode == Opcode::TensorCopy && self.space == Space::Global
+    }
 }
 
 /// Decodes a mnemonic; `None` if no row of the table fits.
@@ -147,7 +157,9 @@ impl Decoded {
         } else if let Some(columns) = columns(word).filter(|_| self.row.effect == Effect::Multiply)
         {
             self.columns = columns;
-        } else if !self.row.pattern.split('.').any(|part| part == word) {
+        } else if !self.row.pattern.split('.').any(|part| part == word)
+            && !(self.is_tensor_copy() && TENSOR_WORDS.contains(&word))
+        {
             self.is_strange = true;
         }
     }
@@ -161,6 +173,22 @@ fn columns(word: &str) -> Option<u16> {
     let (columns, _) = word.strip_prefix("m64n")?.split_once('k')?;
     columns.parse().ok().filter(|columns| (8..=256).contains(columns) && columns % 8 == 0)
 }
+
+/// Words of tensor copies that change nothing of what is followed.
+const TENSOR_WORDS: [&str; 12] = [
+    "1d",
+    "2d",
+    "3d",
+    "4d",
+    "5d",
+    "tile",
+    "im2col",
+    "im2col::w",
+    "im2col::w::128",
+    "im2col_no_offs",
+    "mbarrier::complete_tx::bytes",
+    "bulk_group",
+];
 
 fn space(word: &str) -> Option<Space> {
     Some(match word {

@@ -130,6 +130,9 @@ table! {
     CpAsyncBulkWaitRead "cp.async.bulk.wait_group.read" "s" Access CopyGroup "9.7.9.25.6.2";
     CpAsyncBulkPrefetch "cp.async.bulk.prefetch" "s*" Move Nothing "9.7.9.25.4.3";
     CpReduce "cp.reduce" "mms*" Access Asynchronous "9.7.9.25.4.2";
+    BulkReduce "cp.reduce.async.bulk.global.shared::cta.bulk_group" "mms*" Access BulkCopy "9.7.9.25.4.2";
+    TensorCopy "cp.async.bulk.tensor" "mm*" Access BulkCopy "9.7.9.25.5.2";
+    TensorReduce "cp.reduce.async.bulk.tensor" "mm*" Access BulkCopy "9.7.9.25.5.3";
     Tensormap "tensormap" "s*" Access Asynchronous "9.7.9.26";
     Tex "tex" "ds*" Texture Opaque "9.7.10.3";
     Tld4 "tld4" "ds*" Texture Opaque "9.7.10.4";

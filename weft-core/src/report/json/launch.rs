@@ -8,7 +8,8 @@ use super::{Head, Subject, line};
 use crate::finding::Report;
 use crate::launch::requires::Requirement;
 use crate::launch::{
-    Allocation, Arg, Atomics, BarrierDivergence, Dim3, Dimensions, Fields, Launch, Within,
+    Allocation, Arg, Atomics, BarrierDivergence, Dim3, Dimensions, Fields, Launch, TensorBox,
+    Within,
 };
 
 /// Returns the `weft-launch` line of a kernel and launch, without the line break. `name`: that of reports; `kernel`: the
@@ -86,6 +87,9 @@ enum ArgLine {
     Within {
         within: WithinLine,
     },
+    Tensor {
+        tensor: TensorLine,
+    },
 }
 
 #[derive(Serialize)]
@@ -110,6 +114,13 @@ struct WithinLine {
     buffer: String,
     /// In bytes.
     offset: u64,
+}
+
+/// A tensor map.
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+struct TensorLine {
+    box_bytes: u32,
 }
 
 #[derive(Serialize)]
@@ -189,6 +200,9 @@ fn arg_line(arg: &Arg) -> ArgLine {
         Arg::Float(value) => ArgLine::Float(*value),
         Arg::Buffer(buffer) => {
             ArgLine::Buffer { buffer: BufferLine { bytes: buffer.contents.as_ref().map(Vec::len) } }
+        }
+        Arg::Tensor(TensorBox { bytes }) => {
+            ArgLine::Tensor { tensor: TensorLine { box_bytes: *bytes } }
         }
         Arg::Within(Within { buffer, offset }) => {
             ArgLine::Within { within: WithinLine { buffer: buffer.clone(), offset: *offset } }

@@ -8,7 +8,7 @@ use super::base::{AddressRequirement, Base, multiple};
 use super::definitions::condition;
 use super::value::{Dependence, MAX_BASES};
 use super::windows::Window;
-use crate::flow::{self, Address, BULK_ALIGN, Instr, Operand, Pc, SHARED_SLOT};
+use crate::flow::{self, Address, Instr, Operand, Pc, SHARED_SLOT};
 use crate::launch::allocation::BUFFER_ALIGN;
 use crate::ptx::Space;
 use crate::ptx::isa::{Effect, Modifier, Opcode};
@@ -195,15 +195,14 @@ impl Dependences<'_> {
             let bytes = u64::from(decoded.ty().bytes() * u32::from(decoded.vector()));
             Accessing { pc, dependence: self.address_and_guard(at).0, offset, space, bytes }
         });
-        let copied = instr.copied().into_iter().flatten().zip(self.sources(at)).map(
-            |((operand, space), dependence)| {
-                let (dependence, offset) = match operand {
-                    Operand::Constant(offset) => (None, *offset),
-                    _ => (Some(dependence), 0),
-                };
-                Accessing { pc, dependence, offset, space, bytes: BULK_ALIGN.into() }
-            },
-        );
+        let copied = instr.copied().into_iter().zip(self.sources(at)).map(|(side, dependence)| {
+            let (dependence, offset) = match side.address {
+                Operand::Constant(offset) => (None, *offset),
+                _ => (Some(dependence), 0),
+            };
+            let (space, bytes) = (side.space, side.align.into());
+            Accessing { pc, dependence, offset, space, bytes }
+        });
         own.into_iter().chain(copied).collect()
     }
 
