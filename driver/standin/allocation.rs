@@ -105,6 +105,8 @@ pub(crate) struct Allocation {
     pub(crate) snapshot: Option<Snapshot>,
     /// Its number, in the order of allocation.
     pub(crate) number: u64,
+    /// The context with which it ends; 0 for none.
+    pub(crate) context: u64,
 }
 
 impl Allocation {

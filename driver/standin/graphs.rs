@@ -1,9 +1,8 @@
 //! Streams that are captured, and graphs: of what streams were given, or made node by node.
 
 use std::collections::BTreeMap;
-use std::mem;
 
-use crate::graph::WorkGraph;
+use crate::graph::{Taken, WorkGraph};
 use crate::status::{Refusal, Status, refuse};
 use crate::work::Work;
 
@@ -139,16 +138,12 @@ impl Graphs {
     /// Replaces the work of an executable graph by that of a graph with the same kinds of work; otherwise returns the number that says why it
     /// cannot be (`CUgraphExecUpdateResult`).
     pub(crate) fn update(&mut self, executable: u64, graph: u64) -> Result<u32, Refusal> {
-        let (old, new) = (self.graph(executable)?.work(), self.graph(graph)?.work());
-        if old.len() != new.len() {
-            return Ok(TOPOLOGY_CHANGED);
-        }
-        let mut pairs = old.iter().zip(&new);
-        if pairs.any(|(old, new)| mem::discriminant(old) != mem::discriminant(new)) {
-            return Ok(TYPE_CHANGED);
-        }
-        self.instantiate(graph, executable)?;
-        Ok(UPDATED)
+        let other = self.graph(graph)?.clone();
+        Ok(match self.graph(executable)?.take_over(&other) {
+            Taken::Work => UPDATED,
+            Taken::OtherNodes => TOPOLOGY_CHANGED,
+            Taken::OtherKinds => TYPE_CHANGED,
+        })
     }
 
     /// Ends a graph.
