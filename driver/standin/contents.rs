@@ -126,20 +126,19 @@ fn fingerprint(bytes: &[u8], known: &[(u64, u64)]) -> (u64, u64) {
 
 /// Returns the text of a file of contents.
 fn hexadecimal(bytes: &[u8], known: &[(u64, u64)]) -> String {
-    const DIGITS: [char; 16] =
-        ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut is_known = vec![false; bytes.len()];
     for (low, high) in known {
         let range = usize::try_from(*low).unwrap_or(0)..usize::try_from(*high).unwrap_or(0);
         is_known[range].fill(true);
     }
-    let mut text = String::with_capacity(bytes.len() * 2 + bytes.len() / LINE + 1);
+    let mut text = Vec::with_capacity(bytes.len() * 2 + bytes.len() / LINE + 1);
     for (line, is_known) in bytes.chunks(LINE).zip(is_known.chunks(LINE)) {
         for (byte, is_known) in line.iter().zip(is_known) {
             let digits = [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]];
-            text.extend(if *is_known { digits } else { ['.', '.'] });
+            text.extend(if *is_known { digits } else { *b".." });
         }
-        text.push('\n');
+        text.push(b'\n');
     }
-    text
+    String::from_utf8(text).unwrap_or_default()
 }

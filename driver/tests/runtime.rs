@@ -46,6 +46,15 @@ fn launches_are_recorded_as_those_of_the_driver() {
 }
 
 #[test]
+fn a_linker_finds_the_library_in_place_of_the_static_one() {
+    let recorded = run_program(HostProgram::StaticRuntime, "launches", |_| {});
+    recorded.assert_success();
+    let grids: Vec<_> =
+        of_kind(&recorded, "launch").iter().map(|own| own["grid"][0].as_u64()).collect();
+    assert_eq!(grids, [2, 3, 4, 5, 6].map(Some));
+}
+
+#[test]
 fn refused_calls_have_the_errors_of_the_runtime_library() {
     let recorded = record("refused");
     let calls = of_kind(&recorded, "invalid");

@@ -189,9 +189,6 @@ missing! {
     cuLaunchGrid since 2000 one;
     cuLaunchGridAsync since 2000 one;
     cuLibraryGetUnifiedFunction since 12000 one;
-    cuLinkAddData since 5050 one;
-    cuLinkAddFile since 5050 one;
-    cuLinkCreate since 5050 one;
     cuLogsCurrent since 12090 one;
     cuLogsDumpToFile since 12090 one;
     cuLogsDumpToMemory since 12090 one;
