@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::allocation::{Allocation, Kind, Passed};
+use crate::allocation::{Allocation, Kind, Passed, Words};
 use crate::device;
 use crate::doubt;
 use crate::foreign::Host;
@@ -121,6 +121,7 @@ impl Memory {
             passed: BTreeSet::new(),
             since: self.launches,
             snapshot: None,
+            words: Words::default(),
             number: self.generation,
             context: 0,
         };
@@ -485,7 +486,7 @@ impl Memory {
         let Some(own) = self.allocations.get_mut(&base) else { return };
         own.known.insert(offset, offset + count);
         own.computed.remove(offset, offset + count);
-        own.version += 1;
+        own.changed(offset, offset + count);
         if count == own.size {
             own.passed.clear();
             own.since = self.launches;

@@ -45,6 +45,34 @@ static void registered_later(void) {
     OK(launch(kernel("two"), 2, 32, (void *[]){&list, &list}));
 }
 
+/* A word is an address again and again, and is not in between. */
+static void changing_words(void) {
+    void *pinned;
+    start();
+    Pointer p = allocate(64), other = allocate(64), list = allocate(24), fresh = allocate(8), high;
+    OK(cuMemAllocHost_v2(&pinned, 16));
+    high = p >> 32;
+    OK(cuMemsetD8_v2(list, 1, 24));
+    OK(cuMemcpyHtoD_v2(list + 8, &p, 8));
+    OK(launch(kernel("two"), 1, 32, (void *[]){&list, &list}));
+    /* Its upper half is another number, and then what it was. */
+    OK(cuMemsetD8_v2(list + 14, 1, 4));
+    OK(launch(kernel("two"), 2, 32, (void *[]){&list, &list}));
+    OK(cuMemcpyHtoD_v2(list + 12, &high, 4));
+    OK(launch(kernel("two"), 3, 32, (void *[]){&list, &list}));
+    /* Its first byte is not known. */
+    OK(cuMemcpyDtoD_v2(list + 8, fresh, 1));
+    OK(launch(kernel("two"), 4, 32, (void *[]){&list, &list}));
+    OK(cuMemcpyHtoD_v2(list + 8, &other, 8));
+    OK(cuMemcpyHtoD_v2(list + 16, &p, 8));
+    OK(launch(kernel("two"), 5, 32, (void *[]){&list, &list}));
+    /* Memory that the host changes without a call. */
+    memset(pinned, 1, 16);
+    OK(launch(kernel("two"), 6, 32, (void *[]){&pinned, &pinned}));
+    memcpy((char *)pinned + 8, &p, 8);
+    OK(launch(kernel("two"), 7, 32, (void *[]){&pinned, &pinned}));
+}
+
 /* Memory of the device is copied to that of the host, and back, by the functions for memory that the device does not know. */
 static void round_trip(void) {
     void *pinned, *other;

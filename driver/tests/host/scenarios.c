@@ -445,7 +445,7 @@ static const struct {
     {"tensors", tensors}, {"regions", regions}, {"arrays", arrays},
     {"hidden", hidden}, {"registered_later", registered_later}, {"round_trip", round_trip},
     {"workspaces", workspaces}, {"closed", closed}, {"waiting", waiting}, {"handed_on", handed_on},
-    {"ended", ended}, {"parts", parts}, {"updated", updated},
+    {"ended", ended}, {"parts", parts}, {"updated", updated}, {"changing_words", changing_words},
 };
 
 int main(int count, char **arguments) {
