@@ -33,6 +33,8 @@ pub(crate) struct Graphs {
     live: BTreeMap<u64, WorkGraph>,
     /// Handle of the last node.
     nodes: u64,
+    /// The graphs that nodes were added to. Copies of these graphs have the same nodes.
+    owners: BTreeMap<u64, u64>,
 }
 
 impl Graphs {
@@ -119,7 +121,15 @@ impl Graphs {
         self.nodes += 1;
         let handle = FIRST_NODE + self.nodes;
         self.graph(graph)?.add(handle, behind, work)?;
+        self.owners.insert(handle, graph);
         Ok(handle)
+    }
+
+    /// Gives a node of the graph that it was added to other work.
+    pub(crate) fn change(&mut self, node: u64, work: Vec<Work>) -> Result<(), Refusal> {
+        let wrong = || refuse(Status::InvalidValue, "the node is of no graph");
+        let graph = self.owners.get(&node).copied().ok_or_else(wrong)?;
+        self.graph(graph)?.replace(node, work)
     }
 
     /// Returns a graph.
@@ -150,6 +160,7 @@ impl Graphs {
     pub(crate) fn destroy(&mut self, handle: u64) -> Result<(), Refusal> {
         self.graph(handle)?;
         self.live.remove(&handle);
+        self.owners.retain(|_, graph| *graph != handle);
         Ok(())
     }
 }

@@ -27,6 +27,8 @@ pub(crate) struct Memory {
     pub(crate) registrations: u64,
     /// Number of live allocations that are the host's own.
     registered: usize,
+    /// Functions of the host that go on beside the program, though what it asks for next is to come after them.
+    pub(crate) beside: usize,
 }
 
 /// Most freed allocations that are remembered.
@@ -292,6 +294,12 @@ impl Memory {
         let (base, offset) = self.range(to, count, "copies to")?;
         Self::move_bytes(Host::at(to), from, count);
         self.overwritten(base, offset, count);
+        // A function of the host might have written there before.
+        if self.beside > 0
+            && let Some(own) = self.allocations.get_mut(&base)
+        {
+            own.known_no_more(offset, offset + count);
+        }
         Ok(())
     }
 
@@ -367,6 +375,13 @@ impl Memory {
         }
         own.known_no_more(offset, offset + count);
         Ok(())
+    }
+
+    /// Notes that nobody knows what is in an allocation.
+    pub(crate) fn forget(&mut self, base: u64) {
+        if let Some(own) = self.allocations.get_mut(&base) {
+            own.known_no_more(0, own.size);
+        }
     }
 
     /// Notes that a library might have computed anything, everywhere.

@@ -33,6 +33,10 @@ pub(crate) fn perform(state: &mut State, work: &Work) -> Answer {
             }
             Ok(())
         }
+        Work::Forget { base } => {
+            memory.forget(*base);
+            Ok(())
+        }
         Work::Compute { function, results } => results.note(memory, function),
         Work::Call { .. } => Err(refuse(Status::Unknown, "a function of the host was not called")),
     }

@@ -4,7 +4,7 @@
 
 mod recorder;
 
-use recorder::{Recorded, record};
+use recorder::{Recorded, name_of, record};
 use serde_json::{Value, json};
 
 /// The lines of a kind.
@@ -72,4 +72,35 @@ fn graphs_that_are_updated_keep_their_nodes() {
         lines(&recorded, "launch").iter().map(|line| line["grid"][0].clone()).collect();
     assert_eq!(grids, [json!(1), json!(2), json!(3)]);
     assert_eq!(lines(&recorded, "invalid"), Vec::<Value>::new());
+}
+
+#[test]
+fn nodes_of_all_kinds_are_made_by_one_function() {
+    let recorded = record("general_nodes");
+    let launches = lines(&recorded, "launch");
+    let grids: Vec<_> = launches.iter().map(|line| line["grid"][0].clone()).collect();
+    assert_eq!(grids, [json!(2), json!(3)]);
+    // Words of 7, in which the copy has put two bytes at the end.
+    let contents = name_of(b"0700000007000302\n");
+    for launch in &launches {
+        assert_eq!(launch["allocations"][0]["contents"], contents);
+    }
+    let missing = lines(&recorded, "missing");
+    let missing: Vec<_> = missing.iter().map(|line| &line["function"]).collect();
+    assert_eq!(missing, ["cuGraphAddNode (a node of the kind 12)"]);
+    let refused = lines(&recorded, "invalid");
+    assert_eq!(refused.len(), 1);
+    assert_eq!(refused[0]["reason"], "the node is of no graph");
+}
+
+#[test]
+fn memory_of_a_graph_is_new_at_each_launch() {
+    let recorded = record("allocated_in_graph");
+    let launches = lines(&recorded, "launch");
+    let known: Vec<_> = launches
+        .iter()
+        .map(|line| (line["grid"][0].as_u64(), line["allocations"][0]["contents"].is_string()))
+        .collect();
+    // The second launch of the graph finds what the first one has found, so that it adds no lines.
+    assert_eq!(known, [(Some(1), false), (Some(2), true)]);
 }

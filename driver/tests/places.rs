@@ -100,6 +100,9 @@ fn functions_of_streams_can_wait_for_the_program() {
     let passed = all[1]["allocations"][0]["passed"].as_array().expect("something had passed it");
     let names: Vec<_> = passed.iter().map(|own| own["kernel"].as_str().unwrap_or("")).collect();
     assert_eq!(names, ["cuLaunchHostFunc", "two", "two"]);
+    // What is copied while it goes on is not known; what is copied when it has ended is.
+    assert_eq!(contents(&recorded, &all[2]), format!("{}{}", "..".repeat(4), "07".repeat(4)));
+    assert_eq!(contents(&recorded, &all[3]), format!("{}{}", "01".repeat(4), "07".repeat(4)));
 }
 
 #[test]

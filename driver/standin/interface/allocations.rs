@@ -6,6 +6,7 @@ use crate::device;
 use crate::foreign::{Host, Out};
 use crate::state::State;
 use crate::status::{Answer, Refusal, Status, refuse};
+use crate::work::Work;
 
 exports! {
     cuMemGetInfo_v2(free: Out<usize>, total: Out<usize>) since 3020 one => info;
@@ -43,10 +44,10 @@ pub(crate) fn info(call: &Call, free: Out<usize>, total: Out<usize>) -> Answer {
 /// Allocates memory that ends with the current context, and gives its address.
 pub(crate) fn give(call: &Call, address: Out<u64>, size: usize, kind: Kind, flags: u32) -> Answer {
     let (mut state, context) = call.context()?;
-    give_of(&mut state, context, address, size, kind, flags)
+    give_of(&mut state, context, address, size, kind, flags).map(|_| ())
 }
 
-/// The same of memory that ends with this context.
+/// The same of memory that ends with this context. Returns the address too.
 fn give_of(
     state: &mut State,
     context: u64,
@@ -54,13 +55,14 @@ fn give_of(
     size: usize,
     kind: Kind,
     flags: u32,
-) -> Answer {
+) -> Result<u64, Refusal> {
     if address.is_null() {
         return Err(refuse(Status::InvalidValue, "no place for the address is given"));
     }
     let base = state.memory.allocate(size as u64, kind, flags)?;
     state.memory.belongs(base, context);
-    address.give(base)
+    address.give(base)?;
+    Ok(base)
 }
 
 fn allocate(call: &Call, address: Out<u64>, size: usize) -> Answer {
@@ -121,7 +123,10 @@ pub(crate) fn allocate_in_order(
     let mut state = call.current()?;
     // Pools are the device's, whatever context a stream is of.
     let context = state.contexts.primary().unwrap_or(0);
-    give_of(&mut state, context, address, size, Kind::Device, 0)
+    let base = give_of(&mut state, context, address, size, Kind::Device, 0)?;
+    // Each launch of a graph allocates it anew.
+    let _ = state.graphs.keep(stream, Work::Forget { base });
+    Ok(())
 }
 
 pub(crate) fn allocate_from_pool(

@@ -13,6 +13,84 @@ Result cuGraphAddKernelNode_v2(Handle *, Handle, const Handle *, size_t, const K
 Result cuGraphExecKernelNodeSetParams_v2(Handle, Handle, const KernelNode *);
 Result cuGraphExecUpdate_v2(Handle, Handle, void *);
 
+Result cuGraphAddNode(Handle *, Handle, const Handle *, size_t, const void *);
+Result cuGraphAddNode_v2(Handle *, Handle, const Handle *, const void *, size_t, const void *);
+Result cuGraphExecNodeSetParams(Handle, Handle, const void *);
+Result cuGraphKernelNodeSetParams_v2(Handle, const KernelNode *);
+
+typedef struct {
+    int kind, reserved[3];
+    union {
+        KernelNode kernel;
+        struct { Pointer to; size_t pitch; unsigned value, size; size_t width, height; } set;
+        struct { int flags, reserved; Handle context; struct {
+            struct { size_t x, y, z, level; unsigned kind; const void *host; Pointer device; Handle array, none; size_t pitch, height; } from, to;
+            size_t width, height, depth;
+        } copy; } copy;
+        struct { HostFunction function; void *data; } host;
+        Handle child;
+        long long bytes[29];
+    };
+    long long behind;
+} GraphNode;
+
+static int done;
+
+static void count_up(void *unused) {
+    (void)unused;
+    done++;
+}
+
+/* Nodes of all kinds by one function; one in a graph and one in an executable graph get other work. */
+static void general_nodes(void) {
+    Handle graph, whole, executable, set, copy, own, call, inner, empty;
+    uint16_t half = 0x0203;
+    start();
+    Pointer p = allocate(8);
+    GraphNode sets = {.kind = 2, .set = {p, 0, 7, 4, 2, 1}}, calls = {.kind = 3, .host = {count_up, 0}};
+    GraphNode copies = {.kind = 1, .copy.copy = {{.kind = 1, .host = &half}, {.kind = 2, .device = p, .x = 6}, 2, 1, 1}};
+    GraphNode launches = {.kind = 0, .kernel = {kernel("two"), {1, 1, 1}, {32, 1, 1}, 0, (void *[]){&p, &p}, 0, 0, 0}};
+    GraphNode none = {.kind = 5}, unknown = {.kind = 12};
+    OK(cuGraphCreate(&graph, 0));
+    OK(cuGraphAddNode(&set, graph, 0, 0, &sets));
+    OK(cuGraphAddNode(&empty, graph, &set, 1, &none));
+    OK(cuGraphAddNode_v2(&copy, graph, &empty, 0, 1, &copies));
+    OK(cuGraphAddNode_v2(&own, graph, &copy, 0, 1, &launches));
+    OK(cuGraphAddNode(&call, graph, &own, 1, &calls));
+    GIVES(NOT_SUPPORTED, cuGraphAddNode(&call, graph, 0, 0, &unknown));
+    launches.kernel.grid[0] = 2;
+    OK(cuGraphKernelNodeSetParams_v2(own, &launches.kernel));
+    GIVES(INVALID_VALUE, cuGraphKernelNodeSetParams_v2(graph, &launches.kernel));
+    OK(cuGraphCreate(&whole, 0));
+    OK(cuGraphAddNode(&inner, whole, 0, 0, &(GraphNode){.kind = 4, .child = graph}));
+    OK(cuGraphInstantiateWithFlags(&executable, whole, 0));
+    OK(cuGraphLaunch(executable, 0));
+    HOLDS(done == 1);
+    OK(cuGraphInstantiateWithFlags(&executable, graph, 0));
+    launches.kernel.grid[0] = 3;
+    OK(cuGraphExecNodeSetParams(executable, own, &launches));
+    OK(cuGraphLaunch(executable, 0));
+    HOLDS(done == 2);
+}
+
+/* Memory that a graph allocates is new at each of its launches. */
+static void allocated_in_graph(void) {
+    Handle stream, graph, executable;
+    Pointer p;
+    start();
+    OK(cuStreamCreate(&stream, 1));
+    OK(cuStreamBeginCapture_v2(stream, 0));
+    OK(cuMemAllocAsync(&p, 8, stream));
+    OK(cuLaunchKernel(kernel("two"), 1, 1, 1, 32, 1, 1, 0, stream, (void *[]){&p, &p}, 0));
+    OK(cuMemsetD32Async(p, 7, 2, stream));
+    OK(cuLaunchKernel(kernel("two"), 2, 1, 1, 32, 1, 1, 0, stream, (void *[]){&p, &p}, 0));
+    OK(cuMemFreeAsync(p, stream));
+    OK(cuStreamEndCapture(stream, &graph));
+    OK(cuGraphInstantiateWithFlags(&executable, graph, 0));
+    OK(cuGraphLaunch(executable, stream));
+    OK(cuGraphLaunch(executable, stream));
+}
+
 /* A context takes along what was made in it, and nothing else. */
 static void ended(void) {
     Handle context, stale, other;

@@ -129,13 +129,22 @@ static void wait_for_release(void *data) {
 /* A function of a stream waits for what the program does behind the call. */
 static void waiting(void) {
     void *pinned;
+    int own = 0x01010101;
     start();
     OK(cuMemAllocHost_v2(&pinned, 4));
     OK(cuLaunchKernel(kernel("two"), 1, 1, 1, 32, 1, 1, 0, 0, (void *[]){&pinned, &pinned}, 0));
     OK(cuLaunchHostFunc(0, wait_for_release, pinned));
     OK(cuLaunchKernel(kernel("two"), 2, 1, 1, 32, 1, 1, 0, 0, (void *[]){&pinned, &pinned}, 0));
+    /* On a device, these copies come behind the function, which might write what they read. */
+    Pointer p = allocate(8);
+    OK(cuMemsetD8_v2(p, 7, 8));
+    OK(cuMemcpyHtoD_v2(p, &own, 4));
+    OK(cuLaunchKernel(kernel("two"), 3, 1, 1, 32, 1, 1, 0, 0, (void *[]){&p, &p}, 0));
     __atomic_store_n(&is_released, 1, __ATOMIC_RELEASE);
     while (!__atomic_load_n((int *)pinned, __ATOMIC_ACQUIRE)) usleep(1000);
+    usleep(200000);
+    OK(cuMemcpyHtoD_v2(p, &own, 4));
+    OK(cuLaunchKernel(kernel("two"), 4, 1, 1, 32, 1, 1, 0, 0, (void *[]){&p, &p}, 0));
 }
 
 static void launch_two(void *data) {
