@@ -104,3 +104,23 @@ fn memory_of_a_graph_is_new_at_each_launch() {
     // The second launch of the graph finds what the first one has found, so that it adds no lines.
     assert_eq!(known, [(Some(1), false), (Some(2), true)]);
 }
+
+#[test]
+fn rows_that_no_memory_has_are_refused_at_once() {
+    let recorded = record("many_rows");
+    let refused = lines(&recorded, "invalid");
+    let refused: Vec<_> = refused.iter().filter_map(|line| line["reason"].as_str()).collect();
+    assert_eq!(
+        refused,
+        [
+            "copies to an address that is in no allocation",
+            "copies to bytes 64..80 of an allocation of 64 bytes",
+            "sets an address that is in no allocation",
+            "sets bytes 64..80 of an allocation of 64 bytes",
+        ]
+    );
+    let launches = lines(&recorded, "launch");
+    let row = format!("0707{}", "..".repeat(14));
+    let contents = name_of(format!("{row}{row}\n{row}{row}\n").as_bytes());
+    assert_eq!(launches[0]["allocations"][0]["contents"], contents);
+}

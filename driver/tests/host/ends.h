@@ -13,6 +13,7 @@ Result cuGraphAddKernelNode_v2(Handle *, Handle, const Handle *, size_t, const K
 Result cuGraphExecKernelNodeSetParams_v2(Handle, Handle, const KernelNode *);
 Result cuGraphExecUpdate_v2(Handle, Handle, void *);
 
+Result cuMemsetD2D8_v2(Pointer, size_t, unsigned char, size_t, size_t);
 Result cuGraphAddNode(Handle *, Handle, const Handle *, size_t, const void *);
 Result cuGraphAddNode_v2(Handle *, Handle, const Handle *, const void *, size_t, const void *);
 Result cuGraphExecNodeSetParams(Handle, Handle, const void *);
@@ -167,4 +168,24 @@ static void updated(void) {
     OK(cuGraphAddKernelNode_v2(&second, other, 0, 0, &own));
     GIVES(910, cuGraphExecUpdate_v2(executable, other, result));
     HOLDS((uint32_t)result[0] == 2);
+}
+
+/* Numbers of rows that no memory has, and rows of no bytes: each is answered at once. */
+static void many_rows(void) {
+    char bytes[16] = {0};
+    start();
+    Pointer p = allocate(64);
+    Rows rows = {.from = {.kind = 1, .host = bytes, .pitch = 16}, .to = {.kind = 2, .device = p, .pitch = 16}, .width = 16, .height = 1ull << 40};
+    GIVES(INVALID_VALUE, cuMemcpy2D_v2(&rows));
+    rows.height = 5;
+    GIVES(INVALID_VALUE, cuMemcpy2D_v2(&rows));
+    rows.height = (size_t)-1;
+    GIVES(INVALID_VALUE, cuMemcpy2D_v2(&rows));
+    rows.width = 0;
+    OK(cuMemcpy2D_v2(&rows));
+    GIVES(INVALID_VALUE, cuMemsetD2D8_v2(p, 16, 1, 16, 1ull << 40));
+    GIVES(INVALID_VALUE, cuMemsetD2D8_v2(p, 16, 1, 16, 5));
+    OK(cuMemsetD2D8_v2(p, 16, 1, 0, 1ull << 40));
+    OK(cuMemsetD2D8_v2(p, 16, 7, 2, 4));
+    OK(launch(kernel("two"), 1, 32, (void *[]){&p, &p}));
 }

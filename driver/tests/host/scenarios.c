@@ -446,7 +446,7 @@ static const struct {
     {"hidden", hidden}, {"registered_later", registered_later}, {"round_trip", round_trip},
     {"workspaces", workspaces}, {"closed", closed}, {"waiting", waiting}, {"handed_on", handed_on},
     {"ended", ended}, {"parts", parts}, {"updated", updated}, {"changing_words", changing_words},
-    {"general_nodes", general_nodes}, {"allocated_in_graph", allocated_in_graph},
+    {"general_nodes", general_nodes}, {"allocated_in_graph", allocated_in_graph}, {"many_rows", many_rows},
 };
 
 int main(int count, char **arguments) {
