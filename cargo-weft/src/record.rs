@@ -171,16 +171,17 @@ fn move_to(own: &Path, destination: &Path, is_added: bool) -> Result<(), Recordi
     let keep = |source| RecordingError::Keep { folder: destination.to_owned(), source };
     for (part, ending) in PARTS {
         let (from, to) = (own.join(part), destination.join(part));
-        add(&from, &to).map_err(keep)?;
+        let added = add(&from, &to).map_err(keep)?;
         if !is_added {
-            remove_others(&from, &to, ending).map_err(keep)?;
+            remove_others(&added, &to, ending).map_err(keep)?;
         }
     }
     Ok(())
 }
 
-/// Removes from a folder the files of an earlier record that are not in the new one; files that no record has stay.
-fn remove_others(new: &Path, folder: &Path, ending: &str) -> io::Result<()> {
+/// Removes from a folder the files of an earlier record that are not in the new one, which has the names `new`; files that no record has
+/// stay.
+fn remove_others(new: &BTreeSet<OsString>, folder: &Path, ending: &str) -> io::Result<()> {
     for entry in fs::read_dir(folder).into_iter().flatten() {
         let entry = entry?;
         let path = entry.path();
@@ -194,27 +195,33 @@ fn remove_others(new: &Path, folder: &Path, ending: &str) -> io::Result<()> {
         };
         let is_of_record = path.extension().is_some_and(|own| own == ending)
             && path.file_stem().and_then(|stem| stem.to_str()).is_some_and(is_name);
-        if is_of_record && !new.join(entry.file_name()).exists() {
+        if is_of_record && !new.contains(&entry.file_name()) {
             fs::remove_file(path)?;
         }
     }
     Ok(())
 }
 
-/// Adds the files of a folder to another one. A file that is there has the same contents, since its name is a hash or says which
-/// process wrote it when; what is known of sources is that of the later run.
-fn add(from: &Path, to: &Path) -> io::Result<()> {
+/// Moves the files of a folder to another one. A file that is there has the same contents, since its name is a hash or says which
+/// process wrote it when; what is known of sources is that of the later run. Returns their names.
+fn add(from: &Path, to: &Path) -> io::Result<BTreeSet<OsString>> {
+    let mut names = BTreeSet::new();
     let entries = match fs::read_dir(from) {
         Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(names),
         Err(error) => return Err(error),
     };
     fs::create_dir_all(to)?;
     for entry in entries {
         let entry = entry?;
-        fs::copy(entry.path(), to.join(entry.file_name()))?;
+        let target = to.join(entry.file_name());
+        // Another file system takes a copy.
+        if fs::rename(entry.path(), &target).is_err() {
+            fs::copy(entry.path(), target)?;
+        }
+        names.insert(entry.file_name());
     }
-    Ok(())
+    Ok(names)
 }
 
 /// Returns a number with the word for what it counts.

@@ -21,9 +21,16 @@ pub const CONTENTS: &str = "WEFT_RECORD_CONTENTS";
 
 /// The name of the library, by which programs that are linked with the driver look for it.
 pub const NAME: &str = "libcuda.so.1";
-/// Other names by which programs load the driver, the runtime library and libraries beside them: they lead to the same file.
-pub const LINKS: [&str; 5] =
-    ["libcuda.so", "libcudart.so", "libcublas.so", "libcublasLt.so", "libcurand.so"];
+/// Other names by which programs load the driver, the runtime library and libraries beside them, or are linked to them: they lead to the
+/// same file. A linker that looks for the static runtime library takes a shared one of its name where it comes to it first.
+pub const LINKS: [&str; 6] = [
+    "libcuda.so",
+    "libcudart.so",
+    "libcudart_static.so",
+    "libcublas.so",
+    "libcublasLt.so",
+    "libcurand.so",
+];
 /// The names by which programs that are linked with the runtime library look for it, one for each major version: files of their own
 /// that lead to the library (`src/soname.rs` says why).
 pub const RUNTIMES: [&str; 3] = ["libcudart.so.11.0", "libcudart.so.12", "libcudart.so.13"];

@@ -1,6 +1,6 @@
 //! An allocation: what it is, which of its bytes are known, and what was written of it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::ranges::Ranges;
@@ -80,6 +80,19 @@ pub(crate) struct Snapshot {
     pub(crate) registrations: u64,
     /// What was written.
     pub(crate) contents: Arc<Contents>,
+    /// The bytes, of memory that changes without calls.
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// The words of an allocation that might be addresses, as they were found last.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Words {
+    /// The words, by their offsets, multiples of 8.
+    pub(crate) found: BTreeMap<u64, u64>,
+    /// How often memory of the host had been registered then; `None`: nobody has looked.
+    pub(crate) registrations: Option<u64>,
+    /// Offsets of bytes that have changed since.
+    pub(crate) changed: Ranges,
 }
 
 /// A live allocation.
@@ -103,8 +116,12 @@ pub(crate) struct Allocation {
     pub(crate) since: u64,
     /// What was written of it last.
     pub(crate) snapshot: Option<Snapshot>,
+    /// Its words that might be addresses.
+    pub(crate) words: Words,
     /// Its number, in the order of allocation.
     pub(crate) number: u64,
+    /// The context with which it ends; 0 for none.
+    pub(crate) context: u64,
 }
 
 impl Allocation {
@@ -121,6 +138,7 @@ impl Allocation {
         self.passed.extend(next.passed.iter().cloned());
         self.since = self.since.min(next.since);
         self.size += next.size;
+        self.words = Words::default();
         self.version += 1;
     }
 
@@ -139,6 +157,7 @@ impl Allocation {
             computed: moved(&self.computed),
             version: self.version + 1,
             snapshot: None,
+            words: Words::default(),
             ..self.clone()
         }
     }
@@ -149,6 +168,12 @@ impl Allocation {
             self.known.remove(start, end);
         }
         self.computed.insert(start, end);
+        self.changed(start, end);
+    }
+
+    /// Notes that these bytes have changed.
+    pub(crate) fn changed(&mut self, start: u64, end: u64) {
+        self.words.changed.insert(start, end);
         self.version += 1;
     }
 }

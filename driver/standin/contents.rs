@@ -1,6 +1,8 @@
 //! Contents of allocations: as files of the record, and the pointers within them.
 
+use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::mem;
 use std::sync::Arc;
 
 use crate::allocation::{Allocation, Contents, Kind, Snapshot};
@@ -11,6 +13,8 @@ use crate::record::Record;
 
 /// Bytes that are searched for addresses at once.
 const PIECE: usize = 1 << 20;
+/// Bytes of an address.
+const WORD: u64 = 8;
 /// Bytes of a line of a file.
 const LINE: usize = 32;
 
@@ -27,24 +31,30 @@ pub(crate) fn keep(memory: &mut Memory, record: &mut Record, base: u64) -> Arc<C
     if own.kind == Kind::Registered && !is_there(base, own.size) {
         return Arc::default();
     }
+    let bytes = if is_hosts { memory.read(base, 0, usize::MAX) } else { Vec::new() };
+    let Some(own) = memory.at(base) else { return Arc::default() };
     let is_current = |last: &&Snapshot| {
-        !is_hosts
-            && last.version == own.version
+        last.version == own.version
             && last.registrations == registrations
             && last.generation.is_none_or(|of| of == generation)
+            && last.bytes == bytes
     };
     if let Some(last) = own.snapshot.as_ref().filter(is_current) {
         return Arc::clone(&last.contents);
     }
-    let (version, own) = (own.version, own.clone());
-    let candidates = words(memory, base, &own);
+    if is_hosts {
+        own.changed(0, own.size);
+    }
+    find_words(memory, base);
+    let Some(own) = memory.at(base).cloned() else { return Arc::default() };
     let hidden = if own.size <= bound { hidden(memory, base, &own) } else { Vec::new() };
-    let depends = !(candidates.is_empty() && hidden.is_empty()) || memory.has_registered();
-    let contents = Arc::new(take(memory, record, base, &own, candidates, hidden));
+    let depends = !(own.words.found.is_empty() && hidden.is_empty()) || memory.has_registered();
+    let contents = Arc::new(take(memory, record, base, &own, hidden));
+    let version = own.version;
     if let Some(own) = memory.at(base) {
         let generation = depends.then_some(generation);
         let contents = Arc::clone(&contents);
-        own.snapshot = Some(Snapshot { version, generation, registrations, contents });
+        own.snapshot = Some(Snapshot { version, generation, registrations, contents, bytes });
     }
     contents
 }
@@ -59,10 +69,10 @@ fn take(
     record: &mut Record,
     base: u64,
     own: &Allocation,
-    mut pointers: Vec<(u64, u64)>,
     hidden: Vec<(u64, u64)>,
 ) -> Contents {
-    pointers.retain(|(_, word)| memory.find(*word).is_some());
+    let words = own.words.found.iter().map(|(at, word)| (*at, *word));
+    let pointers: Vec<_> = words.filter(|(_, word)| memory.find(*word).is_some()).collect();
     if own.size > record.bound {
         return Contents { name: None, pointers };
     }
@@ -82,22 +92,44 @@ fn take(
     Contents { name: Some(name), pointers }
 }
 
-/// Returns the known words of 8 bytes that might be addresses, with their offsets: those that no program computes with, as the
-/// addresses of device memory are chosen, and addresses of the host that are known to the device.
-fn words(memory: &Memory, base: u64, own: &Allocation) -> Vec<(u64, u64)> {
-    let mut found = Vec::new();
-    for (low, high) in own.known.within(0, own.size) {
-        for start in (low.next_multiple_of(8)..high).step_by(PIECE) {
-            let count = usize::try_from(high - start).unwrap_or(PIECE).min(PIECE);
-            let piece = memory.read(base, start, count);
-            let words = piece.chunks_exact(8).zip((start..).step_by(8)).filter_map(|(word, at)| {
-                let word = u64::from_le_bytes(*word.first_chunk()?);
-                memory.might_be_address(word).then_some((at, word))
-            });
-            found.extend(words);
+/// Finds the known words of 8 bytes of an allocation that might be addresses: those that no program computes with, as the addresses of
+/// device memory are chosen, and addresses of the host that are known to the device. Only what has changed is looked at.
+fn find_words(memory: &mut Memory, base: u64) {
+    let registrations = memory.registrations;
+    let Some(own) = memory.at(base) else { return };
+    let mut words = mem::take(&mut own.words);
+    let (size, known) = (own.size, own.known.clone());
+    if words.registrations != Some(registrations) {
+        words.changed.insert(0, size);
+    }
+    for (low, high) in mem::take(&mut words.changed).within(0, size) {
+        // A word that has changed in part.
+        let (low, high) = (low / WORD * WORD, high.next_multiple_of(WORD).min(size));
+        let old: Vec<u64> = words.found.range(low..high).map(|(at, _)| *at).collect();
+        for at in old {
+            words.found.remove(&at);
+        }
+        for (low, high) in known.within(low, high) {
+            add_words(memory, base, (low, high), &mut words.found);
         }
     }
-    found
+    words.registrations = Some(registrations);
+    if let Some(own) = memory.at(base) {
+        own.words = words;
+    }
+}
+
+/// Adds the words within a range of an allocation that might be addresses.
+fn add_words(memory: &Memory, base: u64, (low, high): (u64, u64), to: &mut BTreeMap<u64, u64>) {
+    for start in (low.next_multiple_of(WORD)..high).step_by(PIECE) {
+        let count = usize::try_from(high - start).unwrap_or(PIECE).min(PIECE);
+        let piece = memory.read(base, start, count);
+        let words = piece.chunks_exact(8).zip((start..).step_by(8)).filter_map(|(word, at)| {
+            let word = u64::from_le_bytes(*word.first_chunk()?);
+            memory.might_be_address(word).then_some((at, word))
+        });
+        to.extend(words);
+    }
 }
 
 /// Returns the known words that might be addresses and are at no multiple of 8 bytes, with their offsets.
@@ -126,20 +158,19 @@ fn fingerprint(bytes: &[u8], known: &[(u64, u64)]) -> (u64, u64) {
 
 /// Returns the text of a file of contents.
 fn hexadecimal(bytes: &[u8], known: &[(u64, u64)]) -> String {
-    const DIGITS: [char; 16] =
-        ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut is_known = vec![false; bytes.len()];
     for (low, high) in known {
         let range = usize::try_from(*low).unwrap_or(0)..usize::try_from(*high).unwrap_or(0);
         is_known[range].fill(true);
     }
-    let mut text = String::with_capacity(bytes.len() * 2 + bytes.len() / LINE + 1);
+    let mut text = Vec::with_capacity(bytes.len() * 2 + bytes.len() / LINE + 1);
     for (line, is_known) in bytes.chunks(LINE).zip(is_known.chunks(LINE)) {
         for (byte, is_known) in line.iter().zip(is_known) {
             let digits = [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]];
-            text.extend(if *is_known { digits } else { ['.', '.'] });
+            text.extend(if *is_known { digits } else { *b".." });
         }
-        text.push('\n');
+        text.push(b'\n');
     }
-    text
+    String::from_utf8(text).unwrap_or_default()
 }

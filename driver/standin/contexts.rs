@@ -80,8 +80,8 @@ impl Contexts {
         self.primary
     }
 
-    /// Releases the primary context, which ends with its last release.
-    pub(crate) fn release(&mut self) -> Result<(), Refusal> {
+    /// Releases the primary context, which ends with its last release; returns whether it did.
+    pub(crate) fn release(&mut self) -> Result<bool, Refusal> {
         if self.retained == 0 {
             return Err(refuse(
                 Status::InvalidContext,
@@ -92,7 +92,7 @@ impl Contexts {
         if self.retained == 0 {
             self.end_primary();
         }
-        Ok(())
+        Ok(self.retained == 0)
     }
 
     /// Ends the primary context.

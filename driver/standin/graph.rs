@@ -1,9 +1,21 @@
 //! A graph: nodes with work, and which of them are behind which.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::mem;
 
 use crate::status::{Refusal, Status, refuse};
 use crate::work::Work;
+
+/// Whether a graph could take over the work of another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Taken {
+    /// It has.
+    Work,
+    /// The other one has more nodes, or fewer.
+    OtherNodes,
+    /// A node does work of another kind.
+    OtherKinds,
+}
 
 /// A node.
 #[derive(Debug, Clone)]
@@ -50,6 +62,29 @@ impl WorkGraph {
         Ok(())
     }
 
+    /// Gives the nodes the work of those of a graph with as many nodes of the same kinds, each that of the node that is as far in the order;
+    /// returns whether `other` is one, and whether it has as many nodes.
+    pub(crate) fn take_over(&mut self, other: &WorkGraph) -> Taken {
+        let (own, others) = (self.ordered(), other.ordered());
+        if own.len() != others.len() {
+            return Taken::OtherNodes;
+        }
+        let pairs = || own.iter().zip(&others);
+        // A copy of rows is as many copies as it has rows.
+        let kind = |node: &WorkNode| node.work.first().map(mem::discriminant);
+        if !pairs().all(|(own, other)| kind(own) == kind(other)) {
+            return Taken::OtherKinds;
+        }
+        let work: BTreeMap<u64, Vec<Work>> =
+            pairs().map(|(own, other)| (own.handle, other.work.clone())).collect();
+        for node in &mut self.nodes {
+            if let Some(work) = work.get(&node.handle) {
+                node.work.clone_from(work);
+            }
+        }
+        Taken::Work
+    }
+
     fn place(&self, handle: u64) -> Result<usize, Refusal> {
         let wrong = || refuse(Status::InvalidValue, "the node is not in the graph");
         self.nodes.iter().position(|node| node.handle == handle).ok_or_else(wrong)
@@ -60,8 +95,13 @@ impl WorkGraph {
         self.nodes.iter().map(|node| node.handle).collect()
     }
 
-    /// Returns all work in an order that the graph allows: the first that was added, if nothing is in front of it, and so on.
+    /// Returns all work in an order that the graph allows.
     pub(crate) fn work(&self) -> Vec<Work> {
+        self.ordered().into_iter().flat_map(|node| node.work.iter().cloned()).collect()
+    }
+
+    /// Returns the nodes in an order that the graph allows: the first that was added, if nothing is in front of it, and so on.
+    fn ordered(&self) -> Vec<&WorkNode> {
         let mut before: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
         for (first, second) in &self.edges {
             before.entry(*second).or_default().insert(*first);
@@ -75,7 +115,7 @@ impl WorkGraph {
                 let is_ready = all.is_none_or(|all| all.is_subset(&done));
                 if is_ready {
                     done.insert(node.handle);
-                    found.extend(node.work.iter().cloned());
+                    found.push(*node);
                 }
                 !is_ready
             });
@@ -90,7 +130,7 @@ impl WorkGraph {
 
 #[cfg(test)]
 mod tests {
-    use super::WorkGraph;
+    use super::{Taken, WorkGraph};
     use crate::foreign::Host;
     use crate::work::Work;
 
@@ -120,5 +160,27 @@ mod tests {
         assert_eq!(order(&graph), [7, 4, 1, 2]);
         graph.order(2, 4).unwrap();
         assert_eq!(order(&graph), [7]);
+    }
+
+    #[test]
+    fn nodes_stay_when_a_graph_takes_over_work() {
+        let (mut graph, mut other) = (WorkGraph::default(), WorkGraph::default());
+        for number in [1, 2] {
+            graph.add(number, &[], work(number)).unwrap();
+        }
+        graph.order(2, 1).unwrap();
+        other.add(8, &[], work(20)).unwrap();
+        assert_eq!(graph.take_over(&other), Taken::OtherNodes);
+        other.add(9, &[8], work(10)).unwrap();
+        assert_eq!(graph.take_over(&other), Taken::Work);
+        assert_eq!(order(&graph), [20, 10]);
+        assert_eq!(graph.handles(), [1, 2]);
+        graph.replace(2, work(3)).unwrap();
+        assert_eq!(order(&graph), [3, 10]);
+        other
+            .replace(8, vec![Work::Set { to: 0, pitch: 0, value: vec![0], width: 0, height: 0 }])
+            .unwrap();
+        assert_eq!(graph.take_over(&other), Taken::OtherKinds);
+        assert_eq!(order(&graph), [3, 10]);
     }
 }

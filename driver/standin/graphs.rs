@@ -1,9 +1,8 @@
 //! Streams that are captured, and graphs: of what streams were given, or made node by node.
 
 use std::collections::BTreeMap;
-use std::mem;
 
-use crate::graph::WorkGraph;
+use crate::graph::{Taken, WorkGraph};
 use crate::status::{Refusal, Status, refuse};
 use crate::work::Work;
 
@@ -34,6 +33,8 @@ pub(crate) struct Graphs {
     live: BTreeMap<u64, WorkGraph>,
     /// Handle of the last node.
     nodes: u64,
+    /// The graphs that nodes were added to. Copies of these graphs have the same nodes.
+    owners: BTreeMap<u64, u64>,
 }
 
 impl Graphs {
@@ -120,7 +121,15 @@ impl Graphs {
         self.nodes += 1;
         let handle = FIRST_NODE + self.nodes;
         self.graph(graph)?.add(handle, behind, work)?;
+        self.owners.insert(handle, graph);
         Ok(handle)
+    }
+
+    /// Gives a node of the graph that it was added to other work.
+    pub(crate) fn change(&mut self, node: u64, work: Vec<Work>) -> Result<(), Refusal> {
+        let wrong = || refuse(Status::InvalidValue, "the node is of no graph");
+        let graph = self.owners.get(&node).copied().ok_or_else(wrong)?;
+        self.graph(graph)?.replace(node, work)
     }
 
     /// Returns a graph.
@@ -139,22 +148,19 @@ impl Graphs {
     /// Replaces the work of an executable graph by that of a graph with the same kinds of work; otherwise returns the number that says why it
     /// cannot be (`CUgraphExecUpdateResult`).
     pub(crate) fn update(&mut self, executable: u64, graph: u64) -> Result<u32, Refusal> {
-        let (old, new) = (self.graph(executable)?.work(), self.graph(graph)?.work());
-        if old.len() != new.len() {
-            return Ok(TOPOLOGY_CHANGED);
-        }
-        let mut pairs = old.iter().zip(&new);
-        if pairs.any(|(old, new)| mem::discriminant(old) != mem::discriminant(new)) {
-            return Ok(TYPE_CHANGED);
-        }
-        self.instantiate(graph, executable)?;
-        Ok(UPDATED)
+        let other = self.graph(graph)?.clone();
+        Ok(match self.graph(executable)?.take_over(&other) {
+            Taken::Work => UPDATED,
+            Taken::OtherNodes => TOPOLOGY_CHANGED,
+            Taken::OtherKinds => TYPE_CHANGED,
+        })
     }
 
     /// Ends a graph.
     pub(crate) fn destroy(&mut self, handle: u64) -> Result<(), Refusal> {
         self.graph(handle)?;
         self.live.remove(&handle);
+        self.owners.retain(|_, graph| *graph != handle);
         Ok(())
     }
 }

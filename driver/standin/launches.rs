@@ -1,6 +1,6 @@
 //! Launches, as they are written down.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -23,6 +23,8 @@ struct Numbering<'s> {
     memory: &'s mut Memory,
     record: &'s mut Record,
     bases: Vec<u64>,
+    /// The numbers of the bases.
+    numbers: HashMap<u64, usize>,
     contents: Vec<Arc<Contents>>,
 }
 
@@ -53,7 +55,7 @@ struct Map {
 
 impl Numbering<'_> {
     fn number(&mut self, base: u64) -> usize {
-        self.bases.iter().position(|known| *known == base).unwrap_or_else(|| {
+        *self.numbers.entry(base).or_insert_with(|| {
             self.bases.push(base);
             self.bases.len() - 1
         })
@@ -148,13 +150,15 @@ pub(crate) fn record(
         module.into_iter().flat_map(|module| module.variables.clone()).collect();
     let State { memory, record, launched, .. } = state;
     let before = launched.len() as u64;
-    let mut numbering = Numbering { memory, record, bases: Vec::new(), contents: Vec::new() };
+    let (bases, numbers, contents) = (Vec::new(), HashMap::new(), Vec::new());
+    let mut numbering = Numbering { memory, record, bases, numbers, contents };
     let values: Option<Vec<_>> =
         arguments.map(|list| list.iter().map(|bytes| numbering.argument(bytes)).collect());
     let (values, reason) = match values {
         // What the kernel makes of it, nobody knows.
         Some(values) if numbering.hides_address(kernel, &values) => {
             numbering.bases.clear();
+            numbering.numbers.clear();
             (None, Some("an argument holds an address at no multiple of 8 bytes".to_owned()))
         }
         values => (values, reason),

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::allocation::{Allocation, Kind, Passed};
+use crate::allocation::{Allocation, Kind, Passed, Words};
 use crate::device;
 use crate::doubt;
 use crate::foreign::Host;
@@ -27,6 +27,8 @@ pub(crate) struct Memory {
     pub(crate) registrations: u64,
     /// Number of live allocations that are the host's own.
     registered: usize,
+    /// Functions of the host that go on beside the program, though what it asks for next is to come after them.
+    pub(crate) beside: usize,
 }
 
 /// Most freed allocations that are remembered.
@@ -121,7 +123,9 @@ impl Memory {
             passed: BTreeSet::new(),
             since: self.launches,
             snapshot: None,
+            words: Words::default(),
             number: self.generation,
+            context: 0,
         };
         self.allocations.insert(base, own);
     }
@@ -165,6 +169,22 @@ impl Memory {
             }
         }
         Ok(())
+    }
+
+    /// Says with which context an allocation ends.
+    pub(crate) fn belongs(&mut self, base: u64, context: u64) {
+        if let Some(own) = self.allocations.get_mut(&base) {
+            own.context = context;
+        }
+    }
+
+    /// Ends the allocations of a context that has ended.
+    pub(crate) fn end_context(&mut self, context: u64) -> Answer {
+        let is_own = |(base, own): (&u64, &Allocation)| {
+            (own.context == context && context != 0).then_some((*base, own.kind))
+        };
+        let all: Vec<_> = self.allocations.iter().filter_map(is_own).collect();
+        all.into_iter().try_for_each(|(base, kind)| self.free(base, &[kind]))
     }
 
     /// Returns what is wrong with an address that is in no live allocation of the right kind.
@@ -248,10 +268,16 @@ impl Memory {
         Ok((base, offset))
     }
 
-    /// Returns whether these bytes of the host are those of one live allocation, such as pinned memory.
-    fn holds(&self, at: Host, count: u64) -> bool {
-        let found = self.inside(at.number());
-        found.is_some_and(|(base, own)| count <= base + own.size - at.number())
+    /// Returns whether these bytes of the host are those of one live allocation, such as pinned memory. Those of which only a part is
+    /// one, and those where only allocations lie, are refused.
+    fn holds(&self, at: Host, count: u64, verb: &str) -> Result<bool, Refusal> {
+        let start = at.number();
+        if pages::is_address(start) || self.inside(start).is_some() {
+            return self.range(start, count, verb).map(|_| true);
+        }
+        let next = self.allocations.range(start..start.saturating_add(count)).next();
+        let reason = || format!("{verb} memory of the host of which only a part is registered");
+        next.map_or(Ok(false), |_| Err(refuse(Status::InvalidValue, reason())))
     }
 
     /// Copies from the host to the device.
@@ -262,12 +288,18 @@ impl Memory {
         if from.is_null() {
             return Err(refuse(Status::InvalidValue, "copies from a null pointer of the host"));
         }
-        if self.holds(from, count) {
+        if self.holds(from, count, "copies from")? {
             return self.copy(to, from.number(), count);
         }
         let (base, offset) = self.range(to, count, "copies to")?;
         Self::move_bytes(Host::at(to), from, count);
         self.overwritten(base, offset, count);
+        // A function of the host might have written there before.
+        if self.beside > 0
+            && let Some(own) = self.allocations.get_mut(&base)
+        {
+            own.known_no_more(offset, offset + count);
+        }
         Ok(())
     }
 
@@ -279,7 +311,7 @@ impl Memory {
         if to.is_null() {
             return Err(refuse(Status::InvalidValue, "copies to a null pointer of the host"));
         }
-        if self.holds(to, count) {
+        if self.holds(to, count, "copies to")? {
             return self.copy(to.number(), from, count);
         }
         let (base, offset) = self.range(from, count, "copies from")?;
@@ -345,6 +377,13 @@ impl Memory {
         Ok(())
     }
 
+    /// Notes that nobody knows what is in an allocation.
+    pub(crate) fn forget(&mut self, base: u64) {
+        if let Some(own) = self.allocations.get_mut(&base) {
+            own.known_no_more(0, own.size);
+        }
+    }
+
     /// Notes that a library might have computed anything, everywhere.
     pub(crate) fn compute_anything(&mut self, by: &str) {
         for own in self.allocations.values_mut() {
@@ -370,8 +409,14 @@ impl Memory {
         if count > 0 && (to.is_null() || from.is_null()) {
             return Err(refuse(Status::InvalidValue, "copies from or to a null pointer"));
         }
-        if self.holds(to, count) && self.holds(from, count) {
-            return self.copy(to.number(), from.number(), count);
+        if count == 0 {
+            return Ok(());
+        }
+        match (self.holds(to, count, "copies to")?, self.holds(from, count, "copies from")?) {
+            (true, true) => return self.copy(to.number(), from.number(), count),
+            (true, false) => return self.copy_in(to.number(), from, count),
+            (false, true) => return self.copy_out(to, from.number(), count),
+            (false, false) => {}
         }
         Self::move_bytes(to, from, count);
         Ok(())
@@ -456,7 +501,7 @@ impl Memory {
         let Some(own) = self.allocations.get_mut(&base) else { return };
         own.known.insert(offset, offset + count);
         own.computed.remove(offset, offset + count);
-        own.version += 1;
+        own.changed(offset, offset + count);
         if count == own.size {
             own.passed.clear();
             own.since = self.launches;

@@ -10,7 +10,7 @@ use crate::foreign::Host;
 use crate::memory::Memory;
 use crate::record::Record;
 use crate::signature::{self, Signature, Signatures};
-use crate::status::{Refusal, Status, refuse};
+use crate::status::{Answer, Refusal, Status, refuse};
 
 /// First bytes of machine code.
 const ELF: u32 = 0x464c_457f;
@@ -25,6 +25,8 @@ pub(crate) struct Module {
     signatures: Signatures,
     /// Why nothing is known of its kernels.
     pub(crate) opaque: Option<String>,
+    /// The context with which it ends; 0 for none.
+    pub(crate) context: u64,
     /// Kernels that were asked for, by name.
     kernels: BTreeMap<String, u64>,
     /// Variables that were asked for: base and size.
@@ -235,8 +237,17 @@ impl Modules {
         Ok((base, variable.size))
     }
 
+    /// Ends the modules of a context that has ended.
+    pub(crate) fn end_context(&mut self, context: u64, memory: &mut Memory) -> Answer {
+        let is_own = |(handle, own): (&u64, &Module)| {
+            (own.context == context && context != 0).then_some(*handle)
+        };
+        let all: Vec<u64> = self.modules.iter().filter_map(is_own).collect();
+        all.into_iter().try_for_each(|handle| self.unload(handle, memory))
+    }
+
     /// Ends a module with its kernels and variables.
-    pub(crate) fn unload(&mut self, handle: u64, memory: &mut Memory) -> Result<(), Refusal> {
+    pub(crate) fn unload(&mut self, handle: u64, memory: &mut Memory) -> Answer {
         self.module(handle)?;
         let Some(own) = self.modules.remove(&handle) else { return Ok(()) };
         for kernel in own.kernels.values() {

@@ -27,10 +27,18 @@ pub(crate) fn perform(state: &mut State, work: &Work) -> Answer {
         Work::Within { to, from, count } => memory.copy(*to, *from, *count),
         Work::OnHost { to, from, count } => memory.copy_on_host(*to, *from, *count),
         Work::Set { to, pitch, value, width, height } => {
-            for row in 0..*height {
+            let start = |row: u64| {
                 let start = pitch.checked_mul(row).and_then(|offset| to.checked_add(offset));
-                memory.set(start.ok_or(Status::InvalidValue)?, value, *width)?;
-            }
+                start.ok_or(Status::InvalidValue)
+            };
+            let Some(last) = height.checked_sub(1).filter(|_| *width > 0) else { return Ok(()) };
+            // A number of rows that no memory has is refused before each is looked at.
+            let bytes = width.checked_mul(value.len() as u64).ok_or(Status::InvalidValue)?;
+            memory.range(start(last)?, bytes, "sets")?;
+            (0..*height).try_for_each(|row| memory.set(start(row)?, value, *width))
+        }
+        Work::Forget { base } => {
+            memory.forget(*base);
             Ok(())
         }
         Work::Compute { function, results } => results.note(memory, function),

@@ -22,6 +22,8 @@ pub(crate) enum Work {
     Set { to: u64, pitch: u64, value: Vec<u8>, width: u64, height: u64 },
     /// Results of a call of a library.
     Compute { function: &'static str, results: Results },
+    /// Memory that is allocated anew, whatever was in it before.
+    Forget { base: u64 },
     /// A function of the host.
     Call { function: HostFunction, data: Host },
 }

@@ -48,6 +48,25 @@ fn addresses_that_are_no_aligned_words_are_open() {
 }
 
 #[test]
+fn addresses_in_contents_are_those_of_the_launch() {
+    let recorded = record("changing_words");
+    let pointers = |launch: &Value| -> Vec<(u64, u64)> {
+        let pointers = launch["allocations"][0]["pointers"].as_array();
+        let number = |own: &Value, key: &str| own[key].as_u64().expect("a number");
+        let each = pointers.into_iter().flatten();
+        each.map(|own| (number(own, "at"), number(own, "allocation"))).collect()
+    };
+    let all: Vec<_> = launches(&recorded).iter().map(pointers).collect();
+    let expected: [&[(u64, u64)]; 7] =
+        [&[(8, 1)], &[], &[(8, 1)], &[], &[(8, 1), (16, 2)], &[], &[(8, 1)]];
+    assert_eq!(all, expected);
+    let last = &launches(&recorded)[3];
+    let ones = |count: usize| "01".repeat(count);
+    // 0x3b5d2c000000 but for its first byte; bytes 16 and 17 were set.
+    assert_eq!(contents(&recorded, last), format!("{}..00002c5d3b0000{}", ones(8), ones(8)));
+}
+
+#[test]
 fn memory_that_is_registered_later_is_found_in_contents() {
     let recorded = record("registered_later");
     let all = launches(&recorded);
@@ -81,6 +100,9 @@ fn functions_of_streams_can_wait_for_the_program() {
     let passed = all[1]["allocations"][0]["passed"].as_array().expect("something had passed it");
     let names: Vec<_> = passed.iter().map(|own| own["kernel"].as_str().unwrap_or("")).collect();
     assert_eq!(names, ["cuLaunchHostFunc", "two", "two"]);
+    // What is copied while it goes on is not known; what is copied when it has ended is.
+    assert_eq!(contents(&recorded, &all[2]), format!("{}{}", "..".repeat(4), "07".repeat(4)));
+    assert_eq!(contents(&recorded, &all[3]), format!("{}{}", "01".repeat(4), "07".repeat(4)));
 }
 
 #[test]

@@ -46,6 +46,15 @@ fn launches_are_recorded_as_those_of_the_driver() {
 }
 
 #[test]
+fn a_linker_finds_the_library_in_place_of_the_static_one() {
+    let recorded = run_program(HostProgram::StaticRuntime, "launches", |_| {});
+    recorded.assert_success();
+    let grids: Vec<_> =
+        of_kind(&recorded, "launch").iter().map(|own| own["grid"][0].as_u64()).collect();
+    assert_eq!(grids, [2, 3, 4, 5, 6].map(Some));
+}
+
+#[test]
 fn refused_calls_have_the_errors_of_the_runtime_library() {
     let recorded = record("refused");
     let calls = of_kind(&recorded, "invalid");
@@ -164,10 +173,11 @@ fn graphs_are_made_node_by_node() {
     let launches = of_kind(&recorded, "launch");
     // The second launch has another grid. Both find the words 7 and 1.
     let known = name_of(b"0700000001000000\n");
-    assert_eq!(launches.len(), 2);
-    for (launch, grid) in launches.iter().zip([1, 2]) {
+    assert_eq!(launches.len(), 4);
+    let nines = name_of(b"0900000009000000\n");
+    for (launch, grid) in launches.iter().zip(1..) {
         assert_eq!(launch["grid"][0], grid);
-        assert_eq!(launch["allocations"][0]["contents"], known);
+        assert_eq!(launch["allocations"][0]["contents"], if grid < 3 { &*known } else { &*nines });
     }
     let calls = of_kind(&recorded, "invalid");
     let reasons: Vec<_> = calls.iter().map(|call| call["reason"].clone()).collect();

@@ -4,7 +4,9 @@ use crate::allocation::Kind;
 use crate::call::Call;
 use crate::device;
 use crate::foreign::{Host, Out};
+use crate::state::State;
 use crate::status::{Answer, Refusal, Status, refuse};
+use crate::work::Work;
 
 exports! {
     cuMemGetInfo_v2(free: Out<usize>, total: Out<usize>) since 3020 one => info;
@@ -39,14 +41,28 @@ pub(crate) fn info(call: &Call, free: Out<usize>, total: Out<usize>) -> Answer {
     Ok(())
 }
 
-/// Allocates memory, and gives its address.
+/// Allocates memory that ends with the current context, and gives its address.
 pub(crate) fn give(call: &Call, address: Out<u64>, size: usize, kind: Kind, flags: u32) -> Answer {
-    let mut state = call.current()?;
+    let (mut state, context) = call.context()?;
+    give_of(&mut state, context, address, size, kind, flags).map(|_| ())
+}
+
+/// The same of memory that ends with this context. Returns the address too.
+fn give_of(
+    state: &mut State,
+    context: u64,
+    address: Out<u64>,
+    size: usize,
+    kind: Kind,
+    flags: u32,
+) -> Result<u64, Refusal> {
     if address.is_null() {
         return Err(refuse(Status::InvalidValue, "no place for the address is given"));
     }
     let base = state.memory.allocate(size as u64, kind, flags)?;
-    address.give(base)
+    state.memory.belongs(base, context);
+    address.give(base)?;
+    Ok(base)
 }
 
 fn allocate(call: &Call, address: Out<u64>, size: usize) -> Answer {
@@ -104,7 +120,13 @@ pub(crate) fn allocate_in_order(
     if size == 0 {
         return address.give(0);
     }
-    give(call, address, size, Kind::Device, 0)
+    let mut state = call.current()?;
+    // Pools are the device's, whatever context a stream is of.
+    let context = state.contexts.primary().unwrap_or(0);
+    let base = give_of(&mut state, context, address, size, Kind::Device, 0)?;
+    // Each launch of a graph allocates it anew.
+    let _ = state.graphs.keep(stream, Work::Forget { base });
+    Ok(())
 }
 
 pub(crate) fn allocate_from_pool(
@@ -149,7 +171,10 @@ pub(crate) fn free_host(call: &Call, address: u64) -> Answer {
 }
 
 pub(crate) fn register(call: &Call, address: Host, size: usize, flags: u32) -> Answer {
-    call.current()?.memory.register(address, size as u64, flags)
+    let (mut state, context) = call.context()?;
+    state.memory.register(address, size as u64, flags)?;
+    state.memory.belongs(address.number(), context);
+    Ok(())
 }
 
 pub(crate) fn unregister(call: &Call, address: u64) -> Answer {

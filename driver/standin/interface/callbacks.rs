@@ -8,6 +8,7 @@ use std::time::Duration;
 use crate::call::Call;
 use crate::contexts;
 use crate::doubt;
+use crate::state;
 use crate::status::{Answer, Status, refuse};
 
 /// How long a call waits: much longer than functions need that wait for nothing.
@@ -25,16 +26,27 @@ pub(super) fn run(call: &Call, function: impl FnOnce() -> Answer + Send + 'stati
         }
         // Nobody waits for one that takes long.
         let answer = function();
-        let _ = done.send((answer, doubt::own()));
+        let mut state = state::lock();
+        if done.send((answer, doubt::own())).is_err() {
+            state.memory.beside -= 1;
+        }
     };
     let thread = thread::Builder::new().name("weft-callbacks".to_owned()).spawn(body);
     thread.map_err(|_| refuse(Status::OutOfMemory, "no thread can be started"))?;
-    if let Ok((answer, own)) = waiting.recv_timeout(PATIENCE) {
-        // The program waits for it, and for what it has read.
-        doubt::take_over(own);
-        answer
-    } else {
-        call.any().memory.left_to_host(call.function);
-        Ok(())
+    let mut told = waiting.recv_timeout(PATIENCE).ok();
+    if told.is_none() {
+        let mut state = call.any();
+        // It might have ended since.
+        told = waiting.try_recv().ok();
+        if told.is_none() {
+            state.memory.left_to_host(call.function);
+            state.memory.beside += 1;
+            drop(waiting);
+            return Ok(());
+        }
     }
+    // The program waits for it, and for what it has read.
+    let Some((answer, own)) = told else { return Ok(()) };
+    doubt::take_over(own);
+    answer
 }

@@ -5,6 +5,7 @@ use crate::contexts;
 use crate::exports::VERSION;
 use crate::foreign::{Host, Out};
 use crate::interface::devices;
+use crate::state::State;
 use crate::status::{Answer, Status, refuse};
 
 exports! {
@@ -52,7 +53,17 @@ fn retain(call: &Call, context: Out<u64>, device: i32) -> Answer {
 
 fn release(call: &Call, device: i32) -> Answer {
     devices::device(call, device)?;
-    call.ready()?.contexts.release()
+    let mut state = call.ready()?;
+    let is_last = state.contexts.release()?;
+    if is_last { end(&mut state, None) } else { Ok(()) }
+}
+
+/// Ends what belongs to a context that has ended: memory and modules. `None`: the primary one.
+fn end(state: &mut State, context: Option<u64>) -> Answer {
+    let Some(context) = context.or(state.contexts.primary()) else { return Ok(()) };
+    let State { modules, memory, .. } = state;
+    modules.end_context(context, memory)?;
+    memory.end_context(context)
 }
 
 pub(crate) fn reset(call: &Call, device: i32) -> Answer {
@@ -60,7 +71,7 @@ pub(crate) fn reset(call: &Call, device: i32) -> Answer {
     let mut state = call.ready()?;
     state.contexts.retained = 0;
     state.contexts.end_primary();
-    Ok(())
+    end(&mut state, None)
 }
 
 fn set_primary_flags(call: &Call, device: i32, flags: u32) -> Answer {
@@ -111,7 +122,9 @@ fn create_with_parameters(
 }
 
 fn destroy(call: &Call, context: u64) -> Answer {
-    call.ready()?.contexts.destroy(context)
+    let mut state = call.ready()?;
+    state.contexts.destroy(context)?;
+    end(&mut state, Some(context))
 }
 
 fn push(call: &Call, context: u64) -> Answer {

@@ -49,6 +49,15 @@ pub(crate) enum CopyPlace {
     Unified,
 }
 
+/// Returns whether an address is one that the device knows.
+fn is_devices(memory: &Memory, (place, address): (CopyPlace, u64)) -> bool {
+    match place {
+        CopyPlace::Host => false,
+        CopyPlace::Device => true,
+        CopyPlace::Unified => memory.is_known(address),
+    }
+}
+
 /// Returns a copy as work.
 pub(crate) fn work(
     memory: &Memory,
@@ -56,13 +65,8 @@ pub(crate) fn work(
     from: (CopyPlace, u64),
     count: u64,
 ) -> Work {
-    let is_devices = |(place, address)| match place {
-        CopyPlace::Host => false,
-        CopyPlace::Device => true,
-        CopyPlace::Unified => memory.is_known(address),
-    };
     let ((_, target), (_, source)) = (to, from);
-    match (is_devices(to), is_devices(from)) {
+    match (is_devices(memory, to), is_devices(memory, from)) {
         (true, true) => Work::Within { to: target, from: source, count },
         (true, false) => Work::In { to: target, from: Host::at(source), count },
         (false, true) => Work::Out { to: Host::at(target), from: source, count },
@@ -233,6 +237,15 @@ struct Side {
     plane: u64,
 }
 
+impl Side {
+    /// Returns where the last row begins; `None` if there is no such address.
+    fn last(self, height: u64, depth: u64) -> Option<u64> {
+        let rows = height.checked_sub(1)?.checked_mul(self.row)?;
+        let planes = depth.checked_sub(1)?.checked_mul(self.plane)?;
+        self.start.checked_add(rows)?.checked_add(planes)
+    }
+}
+
 fn side(of: &PlanesSide, width: usize) -> Result<Side, Refusal> {
     let (kind, address) = match of.kind {
         HOST => (CopyPlace::Host, of.host),
@@ -284,6 +297,16 @@ pub(crate) fn works(state: &State, copy: &Planes) -> Result<Vec<Work>, Refusal> 
     let copy = &Planes { from, to, ..*copy };
     let (from, to) = (side(&copy.from, copy.width)?, side(&copy.to, copy.width)?);
     let width = copy.width as u64;
+    if width == 0 || copy.height == 0 || copy.depth == 0 {
+        return Ok(Vec::new());
+    }
+    // Numbers of rows that no memory has are refused before each is looked at.
+    for (side, verb) in [(from, "copies from"), (to, "copies to")] {
+        let last = side.last(copy.height as u64, copy.depth as u64).ok_or(Status::InvalidValue)?;
+        if is_devices(&state.memory, (side.kind, side.start)) {
+            state.memory.range(last, width, verb)?;
+        }
+    }
     let rows = (0..copy.depth as u64).flat_map(|z| (0..copy.height as u64).map(move |y| (z, y)));
     let work = |(z, y)| {
         let at = |side: Side| side.start.wrapping_add(y * side.row).wrapping_add(z * side.plane);

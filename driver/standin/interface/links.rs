@@ -11,7 +11,11 @@ use crate::signature;
 use crate::state::OpenLink;
 use crate::status::{Answer, Refusal, Status, refuse};
 
+// The first versions differ in nothing that the caller passes.
 exports! {
+    cuLinkCreate(count: u32, options: In<u32>, values: In<Host>, link: Out<u64>) since 5050 one => create;
+    cuLinkAddData(link: u64, kind: u32, data: Host, size: usize, name: Text, count: u32, options: In<u32>, values: In<Host>) since 5050 one => add;
+    cuLinkAddFile(link: u64, kind: u32, file: Text, count: u32, options: In<u32>, values: In<Host>) since 5050 one => add_file;
     cuLinkCreate_v2(count: u32, options: In<u32>, values: In<Host>, link: Out<u64>) since 6050 one => create;
     cuLinkAddData_v2(link: u64, kind: u32, data: Host, size: usize, name: Text, count: u32, options: In<u32>, values: In<Host>) since 6050 one => add;
     cuLinkAddFile_v2(link: u64, kind: u32, file: Text, count: u32, options: In<u32>, values: In<Host>) since 6050 one => add_file;

@@ -104,8 +104,6 @@ missing! {
     cuGraphAddExternalSemaphoresWaitNode since 11020 one;
     cuGraphAddMemAllocNode since 11040 one;
     cuGraphAddMemFreeNode since 11040 one;
-    cuGraphAddNode since 12020 one;
-    cuGraphAddNode_v2 since 12030 one;
     cuGraphBatchMemOpNodeGetParams since 11070 one;
     cuGraphBatchMemOpNodeSetParams since 11070 one;
     cuGraphChildGraphNodeGetGraph since 10000 one;
@@ -123,7 +121,6 @@ missing! {
     cuGraphExecExternalSemaphoresSignalNodeSetParams since 11020 one;
     cuGraphExecExternalSemaphoresWaitNodeSetParams since 11020 one;
     cuGraphExecGetFlags since 12000 one;
-    cuGraphExecNodeSetParams since 12020 one;
     cuGraphExternalSemaphoresSignalNodeGetParams since 11020 one;
     cuGraphExternalSemaphoresSignalNodeSetParams since 11020 one;
     cuGraphExternalSemaphoresWaitNodeGetParams since 11020 one;
@@ -139,8 +136,6 @@ missing! {
     cuGraphKernelNodeGetParams since 10000 one;
     cuGraphKernelNodeGetParams_v2 since 12000 one;
     cuGraphKernelNodeSetAttribute since 11000 one;
-    cuGraphKernelNodeSetParams since 10000 one;
-    cuGraphKernelNodeSetParams_v2 since 12000 one;
     cuGraphMemAllocNodeGetParams since 11040 one;
     cuGraphMemFreeNodeGetParams since 11040 one;
     cuGraphMemcpyNodeGetParams since 10000 one;
@@ -189,9 +184,6 @@ missing! {
     cuLaunchGrid since 2000 one;
     cuLaunchGridAsync since 2000 one;
     cuLibraryGetUnifiedFunction since 12000 one;
-    cuLinkAddData since 5050 one;
-    cuLinkAddFile since 5050 one;
-    cuLinkCreate since 5050 one;
     cuLogsCurrent since 12090 one;
     cuLogsDumpToFile since 12090 one;
     cuLogsDumpToMemory since 12090 one;

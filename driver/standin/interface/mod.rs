@@ -10,6 +10,7 @@ pub(crate) mod devices;
 pub(crate) mod entry;
 mod errors;
 pub(crate) mod events;
+pub(crate) mod general;
 pub(crate) mod graphs;
 pub(crate) mod kernels;
 pub(crate) mod launch;
@@ -39,6 +40,7 @@ pub(crate) fn exports() -> impl Iterator<Item = &'static Export> {
         devices::EXPORTS,
         errors::EXPORTS,
         events::EXPORTS,
+        general::EXPORTS,
         graphs::EXPORTS,
         kernels::EXPORTS,
         launch::EXPORTS,

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::call::Call;
+use crate::call::{Call, Locked};
 use crate::foreign::{Host, In, Out, Text};
 use crate::modules::{self, Module};
 use crate::state::State;
@@ -27,18 +27,19 @@ const ERROR_LENGTH: u32 = 6;
 /// The option whose value is the place for what is wrong.
 const ERROR_TEXT: u32 = 5;
 
-/// Adds a module and gives its handle.
-fn add(state: &mut State, module: Module, handle: Out<u64>) -> Answer {
+/// Adds a module of a context and gives its handle.
+fn add((mut state, context): (Locked, u64), mut module: Module, handle: Out<u64>) -> Answer {
     let fresh = state.handle();
     handle.give(fresh)?;
+    module.context = context;
     state.modules.add(fresh, module);
     Ok(())
 }
 
 fn load(call: &Call, module: Out<u64>, image: Host) -> Answer {
-    let mut state = call.current()?;
+    let (mut state, context) = call.context()?;
     let loaded = modules::image(image, &mut state.record)?;
-    add(&mut state, loaded, module)
+    add((state, context), loaded, module)
 }
 
 /// Reads a file with a module.
@@ -50,9 +51,9 @@ pub(super) fn read(state: &mut State, file: Text) -> Result<Module, Refusal> {
 }
 
 fn load_file(call: &Call, module: Out<u64>, file: Text) -> Answer {
-    let mut state = call.current()?;
+    let (mut state, context) = call.context()?;
     let loaded = read(&mut state, file)?;
-    add(&mut state, loaded, module)
+    add((state, context), loaded, module)
 }
 
 fn load_with_options(

@@ -22,6 +22,8 @@ exports! {
     cuGraphAddDependencies_v2(graph: u64, before: In<u64>, behind: In<u64>, edges: Host, count: usize) since 12030 one => order_with_edges;
     cuGraphExecKernelNodeSetParams(executable: u64, node: u64, parameters: In<KernelNode>) since 10010 one => set_kernel;
     cuGraphExecKernelNodeSetParams_v2(executable: u64, node: u64, parameters: In<KernelNode>) since 12000 one => set_kernel_or_function;
+    cuGraphKernelNodeSetParams(node: u64, parameters: In<KernelNode>) since 10000 one => change_kernel;
+    cuGraphKernelNodeSetParams_v2(node: u64, parameters: In<KernelNode>) since 12000 one => change_kernel_or_function;
     cuGraphExecMemcpyNodeSetParams(executable: u64, node: u64, parameters: In<Planes>, context: u64) since 10020 one => set_copy;
     cuGraphExecMemsetNodeSetParams(executable: u64, node: u64, parameters: In<SetNode>, context: u64) since 10020 one => set_set;
     cuGraphExecHostNodeSetParams(executable: u64, node: u64, parameters: In<HostNode>) since 10020 one => set_host;
@@ -151,7 +153,7 @@ fn add_kernel(
 }
 
 /// Returns the kernel of the second version of the parameters.
-fn kernel_or_function(parameters: In<KernelNode>) -> Result<(KernelNode, u64), Refusal> {
+pub(super) fn kernel_or_function(parameters: In<KernelNode>) -> Result<(KernelNode, u64), Refusal> {
     let own = parameters.read()?;
     if own.function.is_null() {
         // Behind the structure of the first version.
@@ -275,6 +277,23 @@ fn set_kernel_or_function(
     let (own, kernel) = kernel_or_function(parameters)?;
     let work = own.work(call, kernel)?;
     replace(call, executable, node, work)
+}
+
+/// Gives a node of a graph that is not executable other work.
+pub(crate) fn change(call: &Call, node: u64, work: Vec<Work>) -> Answer {
+    call.current()?.graphs.change(node, work)
+}
+
+fn change_kernel(call: &Call, node: u64, parameters: In<KernelNode>) -> Answer {
+    let own = parameters.read()?;
+    let work = own.work(call, own.function.number())?;
+    change(call, node, work)
+}
+
+fn change_kernel_or_function(call: &Call, node: u64, parameters: In<KernelNode>) -> Answer {
+    let (own, kernel) = kernel_or_function(parameters)?;
+    let work = own.work(call, kernel)?;
+    change(call, node, work)
 }
 
 fn set_copy(

@@ -113,8 +113,6 @@ missing! {
     cudaGraphAddExternalSemaphoresWaitNode one;
     cudaGraphAddMemAllocNode one;
     cudaGraphAddMemFreeNode one;
-    cudaGraphAddNode one;
-    cudaGraphAddNode_v2 one;
     cudaGraphChildGraphNodeGetGraph one;
     cudaGraphConditionalHandleCreate one;
     cudaGraphDebugDotPrint one;
@@ -131,7 +129,6 @@ missing! {
     cudaGraphExecGetFlags one;
     cudaGraphExecMemcpyNodeSetParamsFromSymbol one;
     cudaGraphExecMemcpyNodeSetParamsToSymbol one;
-    cudaGraphExecNodeSetParams one;
     cudaGraphExternalSemaphoresSignalNodeGetParams one;
     cudaGraphExternalSemaphoresSignalNodeSetParams one;
     cudaGraphExternalSemaphoresWaitNodeGetParams one;
@@ -145,7 +142,6 @@ missing! {
     cudaGraphKernelNodeGetAttribute one;
     cudaGraphKernelNodeGetParams one;
     cudaGraphKernelNodeSetAttribute one;
-    cudaGraphKernelNodeSetParams one;
     cudaGraphMemAllocNodeGetParams one;
     cudaGraphMemFreeNodeGetParams one;
     cudaGraphMemcpyNodeGetParams one;

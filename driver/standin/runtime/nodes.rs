@@ -2,8 +2,8 @@
 
 use crate::call::Call;
 use crate::foreign::{Host, In, Out};
-use crate::interface::copies;
 use crate::interface::nodes::{self, HostNode, KernelNode, SetNode, add, replace};
+use crate::interface::{copies, general};
 use crate::runtime::copies::places;
 use crate::runtime::execution;
 use crate::runtime::generation::{self, RuntimeMajor};
@@ -28,6 +28,10 @@ runtime! {
     cudaGraphAddDependencies(graph: u64, before: In<u64>, behind: In<u64>, third: u64, fourth: usize) one => order;
     cudaGraphAddDependencies_v2(graph: u64, before: In<u64>, behind: In<u64>, edges: Host, count: usize) one => nodes::order_with_edges;
     cudaGraphExecKernelNodeSetParams(executable: u64, node: u64, parameters: In<KernelNode>) one => set_kernel;
+    cudaGraphKernelNodeSetParams(node: u64, parameters: In<KernelNode>) one => change_kernel;
+    cudaGraphAddNode(node: Out<u64>, graph: u64, behind: In<u64>, third: u64, fourth: u64, fifth: u64) one => add_any;
+    cudaGraphAddNode_v2(node: Out<u64>, graph: u64, behind: In<u64>, edges: Host, count: usize, parameters: Host) one => add_any_with_edges;
+    cudaGraphExecNodeSetParams(executable: u64, node: u64, parameters: Host) one => set_any;
     cudaGraphExecMemcpyNodeSetParams(executable: u64, node: u64, parameters: In<PlanesCopy>) one => set_copy;
     cudaGraphExecMemcpyNodeSetParams1D(executable: u64, node: u64, to: u64, from: u64, bytes: usize, kind: u32) one => set_plain_copy;
     cudaGraphExecMemsetNodeSetParams(executable: u64, node: u64, parameters: In<SetNode>) one => set_set;
@@ -159,6 +163,54 @@ fn order(
 
 fn set_kernel(call: &Call, executable: u64, node: u64, parameters: In<KernelNode>) -> Answer {
     let work = launch(call, parameters)?;
+    replace(call, executable, node, work)
+}
+
+fn change_kernel(call: &Call, node: u64, parameters: In<KernelNode>) -> Answer {
+    let work = launch(call, parameters)?;
+    nodes::change(call, node, work)
+}
+
+/// Returns the work of a node of any kind.
+fn any(call: &Call, parameters: Host) -> Result<Vec<Work>, Refusal> {
+    match general::kind(parameters)? {
+        general::KERNEL => launch(call, parameters.offset(general::PARAMETERS).values()),
+        general::COPY => copies_of(call, parameters.offset(general::OF_COPY).values()),
+        _ => general::plain(call, parameters),
+    }
+}
+
+/// From CUDA 13 on, properties of the edges come before their number.
+fn add_any(
+    call: &Call,
+    node: Out<u64>,
+    graph: u64,
+    behind: In<u64>,
+    third: u64,
+    fourth: u64,
+    fifth: u64,
+) -> Answer {
+    let has_edges = generation::current() == RuntimeMajor::Thirteen;
+    let (count, parameters) = if has_edges { (fourth, fifth) } else { (third, fourth) };
+    let count = usize::try_from(count).unwrap_or(0);
+    add_any_with_edges(call, node, graph, behind, Host::at(0), count, Host::at(parameters))
+}
+
+fn add_any_with_edges(
+    call: &Call,
+    node: Out<u64>,
+    graph: u64,
+    behind: In<u64>,
+    _edges: Host,
+    count: usize,
+    parameters: Host,
+) -> Answer {
+    let work = any(call, parameters)?;
+    add(call, node, graph, behind, count, work)
+}
+
+fn set_any(call: &Call, executable: u64, node: u64, parameters: Host) -> Answer {
+    let work = any(call, parameters)?;
     replace(call, executable, node, work)
 }
 

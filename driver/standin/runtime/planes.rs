@@ -194,6 +194,9 @@ fn set_planes_in_order(
     stream: u64,
 ) -> Answer {
     let Pitched { address, pitch, height, .. } = pitched;
+    if extent.width == 0 || extent.height == 0 {
+        return Ok(());
+    }
     let plane = pitch.checked_mul(height).ok_or(Status::InvalidValue)? as u64;
     for z in 0..extent.depth as u64 {
         let offset = plane.checked_mul(z).ok_or(Status::InvalidValue)?;

@@ -11,6 +11,16 @@ static const char CALLEE[] =
     ".visible .func (.param .b32 r) twice(.param .b32 x)\n{ ret; }\n"
     ".visible .entry callee(.param .u32 n)\n{ ret; }\n";
 
+Result cuLinkCreate(unsigned, int *, void **, Handle *);
+Result cuLinkAddData(Handle, int, void *, size_t, const char *, unsigned, int *, void **);
+Result cuLinkAddFile(Handle, int, const char *, unsigned, int *, void **);
+
+static const char *write_callee(const char *path) {
+    FILE *to = fopen(path, "w");
+    HOLDS(to != 0 && fputs(CALLEE, to) > 0 && fclose(to) == 0);
+    return path;
+}
+
 static void links(void) {
     Handle link, linked, found;
     void *image, *again;
@@ -20,8 +30,12 @@ static void links(void) {
     const char *file = "callee.ptx";
     start();
     Pointer p = allocate(64), table;
-    FILE *to = fopen(file, "w");
-    HOLDS(to != 0 && fputs(CALLEE, to) > 0 && fclose(to) == 0);
+    /* The first version of the functions is in no header any more. */
+    OK(cuLinkCreate(0, 0, 0, &link));
+    OK(cuLinkAddData(link, 1, (void *)CALLER, sizeof CALLER, "a", 0, 0, 0));
+    OK(cuLinkAddFile(link, 1, write_callee(file), 0, 0, 0));
+    OK(cuLinkComplete(link, &image, &size));
+    OK(cuLinkDestroy(link));
     OK(cuLinkCreate_v2(0, 0, 0, &link));
     GIVES(INVALID_VALUE, cuLinkComplete(link, &image, &size));
     OK(cuLinkAddData_v2(link, 1, (void *)CALLER, sizeof CALLER, "a", 0, 0, 0));

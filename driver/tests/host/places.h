@@ -45,6 +45,34 @@ static void registered_later(void) {
     OK(launch(kernel("two"), 2, 32, (void *[]){&list, &list}));
 }
 
+/* A word is an address again and again, and is not in between. */
+static void changing_words(void) {
+    void *pinned;
+    start();
+    Pointer p = allocate(64), other = allocate(64), list = allocate(24), fresh = allocate(8), high;
+    OK(cuMemAllocHost_v2(&pinned, 16));
+    high = p >> 32;
+    OK(cuMemsetD8_v2(list, 1, 24));
+    OK(cuMemcpyHtoD_v2(list + 8, &p, 8));
+    OK(launch(kernel("two"), 1, 32, (void *[]){&list, &list}));
+    /* Its upper half is another number, and then what it was. */
+    OK(cuMemsetD8_v2(list + 14, 1, 4));
+    OK(launch(kernel("two"), 2, 32, (void *[]){&list, &list}));
+    OK(cuMemcpyHtoD_v2(list + 12, &high, 4));
+    OK(launch(kernel("two"), 3, 32, (void *[]){&list, &list}));
+    /* Its first byte is not known. */
+    OK(cuMemcpyDtoD_v2(list + 8, fresh, 1));
+    OK(launch(kernel("two"), 4, 32, (void *[]){&list, &list}));
+    OK(cuMemcpyHtoD_v2(list + 8, &other, 8));
+    OK(cuMemcpyHtoD_v2(list + 16, &p, 8));
+    OK(launch(kernel("two"), 5, 32, (void *[]){&list, &list}));
+    /* Memory that the host changes without a call. */
+    memset(pinned, 1, 16);
+    OK(launch(kernel("two"), 6, 32, (void *[]){&pinned, &pinned}));
+    memcpy((char *)pinned + 8, &p, 8);
+    OK(launch(kernel("two"), 7, 32, (void *[]){&pinned, &pinned}));
+}
+
 /* Memory of the device is copied to that of the host, and back, by the functions for memory that the device does not know. */
 static void round_trip(void) {
     void *pinned, *other;
@@ -101,13 +129,22 @@ static void wait_for_release(void *data) {
 /* A function of a stream waits for what the program does behind the call. */
 static void waiting(void) {
     void *pinned;
+    int own = 0x01010101;
     start();
     OK(cuMemAllocHost_v2(&pinned, 4));
     OK(cuLaunchKernel(kernel("two"), 1, 1, 1, 32, 1, 1, 0, 0, (void *[]){&pinned, &pinned}, 0));
     OK(cuLaunchHostFunc(0, wait_for_release, pinned));
     OK(cuLaunchKernel(kernel("two"), 2, 1, 1, 32, 1, 1, 0, 0, (void *[]){&pinned, &pinned}, 0));
+    /* On a device, these copies come behind the function, which might write what they read. */
+    Pointer p = allocate(8);
+    OK(cuMemsetD8_v2(p, 7, 8));
+    OK(cuMemcpyHtoD_v2(p, &own, 4));
+    OK(cuLaunchKernel(kernel("two"), 3, 1, 1, 32, 1, 1, 0, 0, (void *[]){&p, &p}, 0));
     __atomic_store_n(&is_released, 1, __ATOMIC_RELEASE);
     while (!__atomic_load_n((int *)pinned, __ATOMIC_ACQUIRE)) usleep(1000);
+    usleep(200000);
+    OK(cuMemcpyHtoD_v2(p, &own, 4));
+    OK(cuLaunchKernel(kernel("two"), 4, 1, 1, 32, 1, 1, 0, 0, (void *[]){&p, &p}, 0));
 }
 
 static void launch_two(void *data) {

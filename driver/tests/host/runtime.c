@@ -378,6 +378,19 @@ static void nodes(void) {
     OK(cudaGraphGetNodes(graph, all, &count));
     HOLDS(count == 5 && all[0] == copy && all[4] == constant);
     GIVES(INVALID_VALUE, cudaGraphAddHostNode(&call, graph, &stream, 1, &(HostNode){called, &calls}));
+    /* One of any kind, behind properties of its edges: with other work before and after it is in an executable graph. */
+    how.block = line(32);
+    GraphNode any = {0, {0}, {.kernel = how}, 0};
+    OK(cudaGraphCreate(&graph, 0));
+    OK(cudaGraphAddMemsetNode(&set, graph, 0, 0, &(SetNode){to, 0, 9, 4, 2, 1}));
+    OK(cudaGraphAddNode(&launch, graph, &set, 0, 1, &any));
+    how.grid = line(3);
+    OK(cudaGraphKernelNodeSetParams(launch, &how));
+    OK(cudaGraphInstantiate(&executable, graph, 0));
+    OK(cudaGraphLaunch(executable, stream));
+    any.kernel.grid = line(4);
+    OK(cudaGraphExecNodeSetParams(executable, launch, &any));
+    OK(cudaGraphLaunch(executable, stream));
 }
 
 static void resets(void) {

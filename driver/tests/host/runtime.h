@@ -64,6 +64,15 @@ typedef struct {
 } KernelNode;
 
 typedef struct {
+    int kind, reserved[3];
+    union {
+        KernelNode kernel;
+        long long bytes[29];
+    };
+    long long behind;
+} GraphNode;
+
+typedef struct {
     void *to;
     size_t pitch;
     unsigned value, size;
@@ -141,6 +150,9 @@ Result cudaGraphCreate(Handle *, unsigned);
 Result cudaGraphClone(Handle *, Handle);
 Result cudaGraphGetNodes(Handle, Handle *, size_t *);
 Result cudaGraphAddKernelNode(Handle *, Handle, const Handle *, size_t, const KernelNode *);
+Result cudaGraphAddNode(Handle *, Handle, const Handle *, const void *, size_t, const GraphNode *);
+Result cudaGraphExecNodeSetParams(Handle, Handle, const GraphNode *);
+Result cudaGraphKernelNodeSetParams(Handle, const KernelNode *);
 Result cudaGraphAddMemcpyNode1D(Handle *, Handle, const Handle *, size_t, void *, const void *, size_t, int);
 Result cudaGraphAddMemcpyNodeToSymbol(Handle *, Handle, const Handle *, size_t, const void *, const void *, size_t, size_t, int);
 Result cudaGraphAddMemsetNode(Handle *, Handle, const Handle *, size_t, const SetNode *);

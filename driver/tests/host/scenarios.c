@@ -428,6 +428,7 @@ static void order(void) {
 #include "products.h"
 #include "memories.h"
 #include "places.h"
+#include "ends.h"
 
 static const struct {
     const char *name;
@@ -444,6 +445,8 @@ static const struct {
     {"tensors", tensors}, {"regions", regions}, {"arrays", arrays},
     {"hidden", hidden}, {"registered_later", registered_later}, {"round_trip", round_trip},
     {"workspaces", workspaces}, {"closed", closed}, {"waiting", waiting}, {"handed_on", handed_on},
+    {"ended", ended}, {"parts", parts}, {"updated", updated}, {"changing_words", changing_words},
+    {"general_nodes", general_nodes}, {"allocated_in_graph", allocated_in_graph}, {"many_rows", many_rows},
 };
 
 int main(int count, char **arguments) {

@@ -28,13 +28,18 @@ pub(crate) enum HostProgram {
     Driver,
     /// `runtime.c`, linked to a major version of the runtime library.
     Runtime(u32),
+    /// The same, linked to what a linker finds in place of the static runtime library.
+    StaticRuntime,
+    /// One of `tests/clients`, a package of its own.
+    Client(&'static str),
 }
 
 impl HostProgram {
     fn name(self) -> &'static str {
         match self {
             HostProgram::Driver => "scenarios",
-            HostProgram::Runtime(_) => "runtime",
+            HostProgram::Runtime(_) | HostProgram::StaticRuntime => "runtime",
+            HostProgram::Client(name) => name,
         }
     }
 }
@@ -96,12 +101,35 @@ fn runtime_to_link(root: &Path, major: u32) -> PathBuf {
     folder
 }
 
+/// Builds the package of clients, and returns the path of one of them. It has what it depends on of its own, which is there already: tests
+/// need no network.
+fn client(name: &str) -> PathBuf {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("clients");
+    // What cust looks for, as it looks for an installation of CUDA.
+    let toolkit = target.join("toolkit");
+    weft_driver::install(&toolkit.join("lib64")).expect("the library can be written");
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients/Cargo.toml");
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.args(["build", "--quiet", "--locked", "--offline", "--manifest-path"]).arg(&manifest);
+    command.arg("--target-dir").arg(&target).env("CUDA_LIBRARY_PATH", &toolkit);
+    let output = command.output().expect("cargo starts");
+    assert!(
+        output.status.success(),
+        "`cargo fetch --manifest-path driver/tests/clients/Cargo.toml` gets what the clients need\n{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    target.join("debug").join(name)
+}
+
 /// A folder with the library, and the program that is linked to it.
 fn build(root: &Path, program: HostProgram) -> PathBuf {
     let library = root.join("lib");
     weft_driver::install(&library).expect("the library can be written");
     let (folder, name) = match program {
         HostProgram::Driver => (library, "-lcuda"),
+        HostProgram::Client(name) => return client(name),
+        HostProgram::StaticRuntime => (library, "-lcudart_static"),
         HostProgram::Runtime(major) => (runtime_to_link(root, major), "-lcudart"),
     };
     let path = root.join(program.name());

@@ -199,17 +199,25 @@ impl Display for RefusedCall {
 /// Returns the bytes that hexadecimal digits mean, `..` for one that is not known; `None` for other texts. White space is
 /// skipped.
 pub(super) fn bytes(text: &str) -> Option<Vec<Option<u8>>> {
-    let digits: Vec<u8> = text.bytes().filter(|c| !c.is_ascii_whitespace()).collect();
-    let byte = |pair: &[u8]| match pair {
-        b".." => Some(None),
-        [high, low] => {
-            let digit = |c: u8| char::from(c).to_digit(16);
-            let byte = digit(*high)? * 16 + digit(*low)?;
-            Some(u8::try_from(byte).ok())
-        }
+    let mut found = Vec::with_capacity(text.len() / 2);
+    let mut rest = text.bytes().filter(|c| !c.is_ascii_whitespace());
+    while let Some(high) = rest.next() {
+        found.push(match (high, rest.next()?) {
+            (b'.', b'.') => None,
+            (high, low) => Some(digit(high)? << 4 | digit(low)?),
+        });
+    }
+    Some(found)
+}
+
+/// Returns the value of a hexadecimal digit.
+fn digit(letter: u8) -> Option<u8> {
+    match letter {
+        b'0'..=b'9' => Some(letter - b'0'),
+        b'a'..=b'f' => Some(letter - b'a' + 10),
+        b'A'..=b'F' => Some(letter - b'A' + 10),
         _ => None,
-    };
-    digits.chunks(2).map(byte).collect()
+    }
 }
 
 #[cfg(test)]
