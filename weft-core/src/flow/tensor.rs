@@ -16,7 +16,7 @@ impl<'m> Linker<'m> {
         &mut self,
         frame: &mut Frame<'m>,
         instruction: &'m Instruction,
-        decoded: &'m Decoded,
+        decoded: &Decoded,
         guard: Option<Condition>,
         place: PlaceId,
     ) -> Result<(), LinkError> {
