@@ -9,7 +9,7 @@ use crate::explain::site_at;
 use crate::finding::{Advice, Report, Role, Site};
 use crate::flow;
 use crate::launch::{Atomics, Dim3};
-use crate::ptx::isa::Effect;
+use crate::ptx::isa::{Effect, Opcode};
 use crate::ptx::{self, Body, Function, Instruction, Module, Span, Statement};
 
 /// A kernel with one instruction changed.
@@ -46,7 +46,7 @@ pub fn mutants(module: &Module, kernel: &Function, report: &Report) -> Mutants {
         let effect = instr.effect();
         let synchronizes =
             matches!(effect, Effect::Barrier | Effect::WarpBarrier | Effect::CopyGroup);
-        if synchronizes || effect == Effect::Atomic && !is_plain {
+        if synchronizes && !is_of_products(instr) || effect == Effect::Atomic && !is_plain {
             let place = &program.places[instr.place.0 as usize];
             places.entry(place.span).or_insert((effect, place));
         }
@@ -75,6 +75,12 @@ pub fn mutants(module: &Module, kernel: &Function, report: &Report) -> Mutants {
         }));
     }
     mutants
+}
+
+/// Whether an instruction makes groups of products of matrices or waits for them: that registers need it is not followed.
+fn is_of_products(instr: &flow::Instr) -> bool {
+    let of_products = [Opcode::WgmmaCommit, Opcode::WgmmaWait];
+    instr.decoded().is_some_and(|decoded| of_products.contains(&decoded.row.opcode))
 }
 
 fn changes(asm: &Asm<'_>, effect: Effect, threads: i64) -> (SyncKind, Vec<(Weakening, String)>) {
