@@ -67,6 +67,7 @@ fn compilers() -> Vec<PathBuf> {
 }
 
 #[test]
+#[allow(clippy::print_stdout, reason = "who runs the tests sees what was not tested")]
 fn what_is_compiled_at_run_time_is_kept() {
     let recorded = run_program(HostProgram::Client("cudarc"), "compiles", |command| {
         let own = command.get_envs().find(|(name, _)| *name == "LD_LIBRARY_PATH");
