@@ -163,6 +163,13 @@ impl OrderQuery for ChartRecorder<'_> {
 
 impl Events for ChartRecorder<'_> {
     fn access(&mut self, access: &Access<'_>, _: &Symbolics) {
+        // What a bulk copy does in global memory is shown where its thread issues it.
+        if let Some((warp, lane)) = access.issuer.filter(|_| access.space == Space::Global) {
+            let (first, last) = access.addresses.ends(access.lanes);
+            let end = last.saturating_add(access.bytes.into());
+            self.see((access.pc, warp, 1 << lane), |_| Reach::Bytes(access.space, first..end));
+            return;
+        }
         self.see((access.pc, access.warp, access.lanes), |lane| {
             let start = access.addresses.bits_of(lane);
             Reach::Bytes(access.space, start..start.saturating_add(access.bytes.into()))

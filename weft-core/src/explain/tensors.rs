@@ -83,6 +83,6 @@ pub(crate) fn mixed(names: &Names<'_>, map: u64, [at, other]: [PlaceId; 2]) -> F
     );
     let site = names.site_of(Role::Here, at, "changes the tensor".into());
     let note = format!("the instruction in line {} accesses it too", names.line_of(other));
-    let (code, check, sites) = (Code::PossibleRace, Some(Check::Global), vec![site]);
+    let (code, check, sites) = (Code::Unsupported, Some(Check::Global), vec![site]);
     Finding { code, check, message, sites, notes: vec![note], help: None, pairs: None }
 }
