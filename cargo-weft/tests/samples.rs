@@ -130,6 +130,24 @@ fn cargo_test_of_the_sample_that_races() {
     assert!(out.contains("5 passed; 1 failed"), "{out}");
 }
 
+/// In a clone, `cargo weft` is an alias of cargo, which is looked for where the command is given.
+#[test]
+fn samples_outside_of_the_workspace_have_the_command() {
+    let cargo = env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    for sample in ["recorded", "early-handover"] {
+        let folder = root().join("fixtures").join(sample);
+        let (code, out, err) = run(&cargo, &["--list"], &folder);
+        assert_eq!(code, Some(0), "{err}");
+        let line = out.lines().find(|line| line.trim_start().starts_with("weft "));
+        let words: Vec<_> = line.unwrap_or_default().split_whitespace().collect();
+        let manifest =
+            words.iter().position(|word| *word == "--manifest-path").map(|at| words[at + 1]);
+        let manifest = manifest.unwrap_or_else(|| panic!("{sample}: {line:?}"));
+        let text = fs::read_to_string(folder.join(manifest)).expect("the manifest is there");
+        assert!(text.contains("\"cargo-weft\""), "{sample}: {manifest}");
+    }
+}
+
 /// What the crate `recorded` needs of cargo, so that its record lies in no folder that another test checks.
 #[cfg(target_os = "linux")]
 fn in_recorded(arguments: &[&str]) -> (Option<i32>, String, String) {
