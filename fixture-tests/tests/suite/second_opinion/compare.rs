@@ -125,8 +125,9 @@ fn may_order(module: &Module, program: &Program) -> bool {
         let end = instruction.find(|c: char| c.is_whitespace() && !instruction.starts_with('@'));
         &instruction[..end.unwrap_or(instruction.len())]
     });
-    // What synchronizes through mbarriers is followed, and fences between proxies order nothing else.
-    let is_other = |name: &&str| !name.contains("mbarrier") && !name.contains(".proxy");
+    // What synchronizes through mbarriers is followed, and fences between proxies and of products order nothing else.
+    let of_others = ["mbarrier", ".proxy", "wgmma"];
+    let is_other = |name: &&str| !of_others.iter().any(|own| name.contains(own));
     let names: BTreeSet<&str> = names.filter(is_other).collect();
     let has =
         |words: &[&str]| names.iter().any(|name| words.iter().any(|word| name.contains(word)));
