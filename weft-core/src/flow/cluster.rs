@@ -60,14 +60,14 @@ impl<'m> Linker<'m> {
         }
         let own = self.operands(frame, instruction, Some(&Arc::new(*decoded)))?;
         let own = Instr { place, ..own };
-        let Some(first) = own.sources.first().cloned() else { return Ok(false) };
+        let Some(first) = own.sources.first().copied() else { return Ok(false) };
         let translated = |source: Operand| Instr {
             operation: Operation::Known(Arc::new(known(&format!("mov.{}", width(decoded))))),
             sources: Box::new([source]),
             ..own.clone()
         };
         let moved = translated(if is_map { first } else { Operand::Constant(0) });
-        let rank = own.sources.get(1).filter(|_| is_map).cloned();
+        let rank = own.sources.get(1).filter(|_| is_map).copied();
         self.when(guard, place, instruction.span, |linker| {
             if let Some(rank) = rank {
                 linker.refuse_rank(rank, &own, instruction)?;

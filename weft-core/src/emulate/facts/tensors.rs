@@ -31,7 +31,9 @@ impl TensorUses {
     /// Adds what other runs of the check did.
     pub(crate) fn join(&mut self, other: Self) {
         for (map, uses) in other.0 {
-            uses.into_iter().for_each(|(how, place)| self.add(map, how, place));
+            for (how, place) in uses {
+                self.add(map, how, place);
+            }
         }
     }
 

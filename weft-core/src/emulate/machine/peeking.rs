@@ -107,7 +107,9 @@ fn carry_over(
     lanes: LaneMask,
     new: impl IntoIterator<Item = (LaneMask, Peeked)>,
 ) {
-    carried.iter_mut().for_each(|(own, _)| *own &= !lanes);
+    for (own, _) in carried.iter_mut() {
+        *own &= !lanes;
+    }
     carried.retain(|(own, _)| *own != 0);
     for (own, phase) in new {
         let own = own & lanes;

@@ -98,7 +98,9 @@ impl MatrixDescriptor {
 pub(crate) fn units(descriptor: u64, extent: MatrixExtent) -> Option<Vec<u64>> {
     let own = MatrixDescriptor::of(descriptor)?;
     let mut all = if extent.is_transposed { own.columns(extent)? } else { own.rows(extent)? };
-    all.iter_mut().for_each(|address| *address = own.swizzled(*address));
+    for address in &mut all {
+        *address = own.swizzled(*address);
+    }
     all.sort_unstable();
     all.dedup();
     Some(all)

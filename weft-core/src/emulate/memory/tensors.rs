@@ -36,11 +36,9 @@ pub(super) fn lies_within(param: &Param, first: u64) -> Result<(), String> {
         let size = param.size;
         return Err(format!("the structure has {size} bytes, so no tensor map at byte {first}"));
     }
-    match first.is_multiple_of(TensorBox::MAP_ALIGN) {
-        true => Ok(()),
-        false => Err(format!(
-            "a tensor map begins at a multiple of {} bytes, not at byte {first}",
-            TensorBox::MAP_ALIGN
-        )),
+    let align = TensorBox::MAP_ALIGN;
+    if first.is_multiple_of(align) {
+        return Ok(());
     }
+    Err(format!("a tensor map begins at a multiple of {align} bytes, not at byte {first}"))
 }

@@ -157,10 +157,10 @@ impl Decoded {
         } else if let Some(columns) = columns(word).filter(|_| self.row.effect == Effect::Multiply)
         {
             self.columns = columns;
-        } else if !self.row.pattern.split('.').any(|part| part == word)
-            && !(self.is_tensor_copy() && TENSOR_WORDS.contains(&word))
-        {
-            self.is_strange = true;
+        } else {
+            let is_own = self.row.pattern.split('.').any(|part| part == word)
+                || self.is_tensor_copy() && TENSOR_WORDS.contains(&word);
+            self.is_strange |= !is_own;
         }
     }
 }
