@@ -95,6 +95,7 @@ fn headers_of_fixtures_fit_the_schema() {
 /// Returns configurations with one mistake each, which a schema can see.
 fn wrong() -> Vec<String> {
     let mut all = wrong_buffers();
+    all.extend(wrong_args());
     all.extend(wrong_elsewhere());
     all
 }
@@ -128,6 +129,30 @@ fn wrong_buffers() -> Vec<String> {
     ]
 }
 
+fn wrong_args() -> Vec<String> {
+    vec![
+        kernel("args = { 01 = 1 }"),
+        kernel("args = { 'a b' = 1 }"),
+        kernel("args = { 1 = 'buf' }"),
+        kernel("args = { 1 = true }"),
+        kernel("args = { 1 = { u8 = [256] } }"),
+        kernel("args = { 1 = { i16 = [-32769] } }"),
+        kernel("args = { 1 = { 8 = 'buf' } }"),
+        kernel("args = { 1 = { 8 = { 0 = 1 } } }"),
+        kernel("args = { 1 = { 08 = 1 } }"),
+        kernel("args = { 1 = {} }"),
+        kernel("args = { 1 = { u9 = [1] } }"),
+        kernel("args = { 1 = { tensor = {} } }"),
+        kernel("args = { 1 = { tensor = 1024 } }"),
+        kernel("args = { 1 = { tensor = { box-bytes = 0 } } }"),
+        kernel("args = { 1 = { tensor = { box-bytes = 24 } } }"),
+        kernel("args = { 1 = { tensor = { box-bytes = 232464 } } }"),
+        kernel("args = { 1 = { tensor = { box-bytes = 16, box = 1 } } }"),
+        kernel("args = { 1 = { tensor = { box-bytes = 16 }, 8 = 1 } }"),
+        kernel("args = { 1 = { 64 = { tensor = { box-bytes = 8 } } } }"),
+    ]
+}
+
 fn wrong_elsewhere() -> Vec<String> {
     vec![
         "blok = 1".to_owned(),
@@ -158,25 +183,6 @@ fn wrong_elsewhere() -> Vec<String> {
         default("args = { 1 = 2 }"),
         default("requires = ['n > 1']"),
         default("skip = 'why'"),
-        kernel("args = { 01 = 1 }"),
-        kernel("args = { 'a b' = 1 }"),
-        kernel("args = { 1 = 'buf' }"),
-        kernel("args = { 1 = true }"),
-        kernel("args = { 1 = { u8 = [256] } }"),
-        kernel("args = { 1 = { i16 = [-32769] } }"),
-        kernel("args = { 1 = { 8 = 'buf' } }"),
-        kernel("args = { 1 = { 8 = { 0 = 1 } } }"),
-        kernel("args = { 1 = { 08 = 1 } }"),
-        kernel("args = { 1 = {} }"),
-        kernel("args = { 1 = { u9 = [1] } }"),
-        kernel("args = { 1 = { tensor = {} } }"),
-        kernel("args = { 1 = { tensor = 1024 } }"),
-        kernel("args = { 1 = { tensor = { box-bytes = 0 } } }"),
-        kernel("args = { 1 = { tensor = { box-bytes = 24 } } }"),
-        kernel("args = { 1 = { tensor = { box-bytes = 232464 } } }"),
-        kernel("args = { 1 = { tensor = { box-bytes = 16, box = 1 } } }"),
-        kernel("args = { 1 = { tensor = { box-bytes = 16 }, 8 = 1 } }"),
-        kernel("args = { 1 = { 64 = { tensor = { box-bytes = 8 } } } }"),
         kernel("requires = 'n > 1'"),
         kernel("skip = ' '"),
         kernel("allow = [{ code = 'x', reason = 'r' }]"),

@@ -342,25 +342,11 @@ fn run_with(
     report: &mut Report,
 ) -> Result<RunFacts, CheckError> {
     let found = find::find(names, inputs, effort);
+    let distinguishes_counters = found.distinguishes_counters;
     let is_too_open = found.is_too_open();
-    let SliceResult {
-        slice,
-        outcome,
-        assumed,
-        tensors,
-        distinguishes_counters,
-        ctas,
-        spent,
-        doubted,
-        ..
-    } = found;
+    let SliceResult { slice, outcome, assumed, tensors, ctas, spent, doubted, .. } = found;
     given::mistaken(names, &outcome.decisions)?;
-    for decision in &outcome.decisions {
-        report.stats.ctas = report.stats.ctas.max(decision.stats.ctas);
-        report.stats.warp_instructions += decision.stats.warp_instructions;
-        report.stats.thread_commands += decision.stats.thread_commands;
-        report.stats.generations += decision.stats.generations;
-    }
+    add_cost(&outcome.decisions, report);
     let mut reached = vec![false; names.program.code.len()];
     for decision in &outcome.decisions {
         reached.iter_mut().zip(&decision.reached).for_each(|(all, other)| *all |= *other);
@@ -399,6 +385,16 @@ fn run_with(
     let depends_on = doubted.into_iter().filter_map(position).collect();
     let decides = taken.list(names, launch, report);
     Ok(RunFacts { decides, reads_unwritten: reads, spent, depends_on, open: outcome.open })
+}
+
+/// Adds what the decisions of a check cost.
+fn add_cost(decisions: &[Decision], report: &mut Report) {
+    for Decision { stats, .. } in decisions {
+        report.stats.ctas = report.stats.ctas.max(stats.ctas);
+        report.stats.warp_instructions += stats.warp_instructions;
+        report.stats.thread_commands += stats.thread_commands;
+        report.stats.generations += stats.generations;
+    }
 }
 
 /// Whether all threads ended without an access or a barrier, though the kernel has some.

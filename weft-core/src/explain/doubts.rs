@@ -242,22 +242,9 @@ pub(crate) fn explain(names: &Names<'_>, doubt: &Doubt, progress: Progress) -> F
             let label = site("some lanes wait here, others of the mask elsewhere");
             open(Code::Unsupported, None, message.to_owned(), label, Some(help))
         }
-        DoubtKind::Warpgroup => {
-            let what = names.mnemonic(doubt.place);
-            let message = format!(
-                "threads of a warpgroup come to {what} without the others, which is undefined"
-            );
-            let help = "let all 128 threads of the warpgroup execute it together".to_owned();
-            open(Code::Unsupported, None, message, site("a part of a warpgroup"), Some(help))
-        }
-        DoubtKind::RegisterPool => {
-            let message = "whether warps are given the registers that they ask for depends on which of them are given \
-                           theirs first, or on whether warps that have ended keep theirs";
-            let help = "let warps release as many registers as others ask for before these ask, or state fewer";
-            let site = site("asks for registers");
-            open(Code::Unsupported, None, message.to_owned(), site, Some(help.to_owned()))
-        }
         DoubtKind::Box(map) => tensors::unknown_box(names, map, doubt.place),
+        DoubtKind::Warpgroup => part_of_warpgroup(names, doubt.place),
+        DoubtKind::RegisterPool => first_served(names, doubt.place),
         DoubtKind::Unsupported => unmodelled(names, doubt.place, "some thread reaches it"),
         DoubtKind::Registers => {
             let message = format!("the warps of a cta have more than {MAX_REGISTERS} registers");
@@ -272,6 +259,26 @@ pub(crate) fn explain(names: &Names<'_>, doubt: &Doubt, progress: Progress) -> F
             Finding { notes, ..open(Code::Limit, None, message, site, Some(more_memory(names))) }
         }
     }
+}
+
+/// Returns the finding that a warpgroup does not come to an instruction as a whole.
+fn part_of_warpgroup(names: &Names<'_>, place: PlaceId) -> Finding {
+    let what = names.mnemonic(place);
+    let message =
+        format!("threads of a warpgroup come to {what} without the others, which is undefined");
+    let help = "let all 128 threads of the warpgroup execute it together".to_owned();
+    let site = names.site_of(Role::Here, place, "a part of a warpgroup".into());
+    open(Code::Unsupported, None, message, site, Some(help))
+}
+
+/// Returns the finding that it depends on the schedule whether warps are given the registers that they ask for.
+fn first_served(names: &Names<'_>, place: PlaceId) -> Finding {
+    let message = "whether warps are given the registers that they ask for depends on which of them are given theirs \
+                   first, or on whether warps that have ended keep theirs";
+    let help =
+        "let warps release as many registers as others ask for before these ask, or state fewer";
+    let site = names.site_of(Role::Here, place, "asks for registers".into());
+    open(Code::Unsupported, None, message.to_owned(), site, Some(help.to_owned()))
 }
 
 /// Returns the finding that the limit of instructions was reached.

@@ -150,17 +150,13 @@ impl Assumption {
                 "counters that atomics only increase, or only decrease, do not wrap around, nor do indices made of \
                  their values (atomics = \"unique\")"
             }
-            Self::OneCta => {
-                "no grid is stated: one cta was checked, races between ctas were not examined"
-            }
+            Self::OneCta => ONE_CTA,
             Self::OrdinaryGrid(_) => "no grid is stated: a grid of a few ctas was checked",
             Self::InitialValues => "initialised variables hold their initial values at the launch",
             Self::UncountedLoops => {
                 "threads reach barriers inside loops with several entries in the same iterations"
             }
-            Self::NoDivergence => {
-                "no barrier diverges, which was not examined (barrier-divergence = \"off\")"
-            }
+            Self::NoDivergence => NO_DIVERGENCE,
             Self::OpenAddresses => {
                 "accesses at addresses that depend on open values stay within memory and are aligned"
             }
@@ -173,9 +169,7 @@ impl Assumption {
             Self::ProxyFences => PROXY_FENCES,
             Self::ProductFences => PRODUCT_FENCES,
             Self::TensorsUnwritten => "nothing writes the tensors that tensor copies read",
-            Self::TensorsApart => {
-                "tensor copies write boxes that do not overlap with each other, nor with anything else that is accessed"
-            }
+            Self::TensorsApart => TENSORS_APART,
             Self::Boxes(_) => "the boxes of tensor copies fill what phases of mbarriers expect",
             Self::UnwrappedIndices => "indices that depend on open values do not wrap around",
             Self::LoopsEnd => "loops without memory accesses and barriers end",
@@ -195,6 +189,11 @@ impl Assumption {
 
 const PLACES: &str = "addresses that decide something themselves are those of this check, not null and in ascending order";
 const WRITTEN: &str = "loads of shared memory at open addresses read what was written before";
+const ONE_CTA: &str =
+    "no grid is stated: one cta was checked, races between ctas were not examined";
+const NO_DIVERGENCE: &str =
+    "no barrier diverges, which was not examined (barrier-divergence = \"off\")";
+const TENSORS_APART: &str = "tensor copies write boxes that do not overlap with each other, nor with anything else that is accessed";
 const PROXY_FENCES: &str =
     "`fence.proxy.async` stands wherever bulk copies need it: that is not checked";
 const PRODUCT_FENCES: &str = "`fence.proxy.async` and `wgmma.fence` stand wherever `wgmma.mma_async` needs them: that is not checked";

@@ -5,6 +5,8 @@
 //! functions are linked in once ([`super::sharing`]). Calls through registers whose targets are not known, recursive
 //! calls and calls of functions without a body are kept as open operations.
 
+use std::sync::Arc;
+
 use foldhash::{HashMap, HashSet};
 
 use super::call_site::instructions;
@@ -17,7 +19,7 @@ use super::places::SourceLines;
 use super::program::{Condition, PlaceId};
 use super::scope::{Declared, Scope, Scopes};
 use super::sharing::{Growth, Sharing};
-use crate::ptx::isa::{self, Effect};
+use crate::ptx::isa::{self, Decoded, Effect};
 use crate::ptx::{self, Function, Instruction, Module, Space, Span, Statement, Variable};
 
 /// Links a kernel and all functions that it can call.
@@ -212,25 +214,10 @@ impl<'m> Linker<'m> {
         };
         let place = self.place_id(frame, instruction.span);
         let operands = frame.body.operands(&instruction.operands);
-        if let Some(copy) = decoded.filter(|decoded| decoded.is_copy()) {
-            return self.asynchronous_copy(frame, instruction, copy, condition, place);
-        }
-        if let Some(copy) =
-            decoded.filter(|decoded| decoded.row.effect == Effect::BulkCopy && !decoded.is_strange)
-        {
-            return if copy.is_tensor_copy() {
-                self.tensor_copy(frame, instruction, copy, condition, place)
-            } else {
-                self.bulk_copy(frame, instruction, copy, condition, place)
-            };
-        }
         if let Some(decoded) = decoded
-            && self.map_address(frame, instruction, decoded, (condition, place))?
+            && self.translated(frame, instruction, decoded, (condition, place))?
         {
             return Ok(());
-        }
-        if let Some(product) = decoded.filter(|decoded| decoded.is_product()) {
-            return self.product(frame, instruction, product, condition, place);
         }
         match decoded.map(|decoded| decoded.row.effect) {
             Some(Effect::Branch) => self.branch(frame, instruction, operands, condition, place),
@@ -256,6 +243,31 @@ impl<'m> Linker<'m> {
                 }
             }
         }
+    }
+
+    /// Links an instruction whose operands the machine takes in another form. Returns whether it is one.
+    fn translated(
+        &mut self,
+        frame: &mut Frame<'m>,
+        instruction: &'m Instruction,
+        decoded: &Arc<Decoded>,
+        (condition, place): (Option<Condition>, PlaceId),
+    ) -> Result<bool, LinkError> {
+        let is_bulk = decoded.row.effect == Effect::BulkCopy && !decoded.is_strange;
+        match () {
+            () if decoded.is_copy() => {
+                self.asynchronous_copy(frame, instruction, decoded, condition, place)?;
+            }
+            () if is_bulk && decoded.is_tensor_copy() => {
+                self.tensor_copy(frame, instruction, decoded, condition, place)?;
+            }
+            () if is_bulk => self.bulk_copy(frame, instruction, decoded, condition, place)?,
+            () if decoded.is_product() => {
+                self.product(frame, instruction, decoded, condition, place)?;
+            }
+            () => return self.map_address(frame, instruction, decoded, (condition, place)),
+        }
+        Ok(true)
     }
 
     fn branch(

@@ -359,7 +359,7 @@ pub struct Function {
     pub maxntid: Option<[u32; 3]>,
     /// `.reqnctapercluster`.
     pub reqnctapercluster: Option<[u32; 3]>,
-    /// Whether it has to be launched with a stated cluster: `.explicitcluster`.
+    /// `.explicitcluster`.
     pub explicitcluster: bool,
     /// `.minnctapersm`.
     pub minnctapersm: Option<u32>,
@@ -483,9 +483,8 @@ impl ParsedOperand {
     /// Returns the name in a plain or offset operand, or the base of an address.
     pub fn name(&self) -> Option<Span> {
         match self {
-            Self::Name(name) | Self::Offset(name, _) | Self::Address { base: Some(name), .. } => {
-                Some(*name)
-            }
+            Self::Name(name) | Self::Offset(name, _) => Some(*name),
+            Self::Address { base, .. } => *base,
             _ => None,
         }
     }

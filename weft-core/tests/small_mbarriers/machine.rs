@@ -103,13 +103,7 @@ impl<'k> Machine<'k> {
     }
 
     /// Returns the phase for which an agent waits, if it waits: the current one or one before.
-    pub(crate) fn asked(
-        &self,
-        state: &State,
-        agent: usize,
-        object: Object,
-        target: Target,
-    ) -> Phase {
+    pub(crate) fn asked(state: &State, agent: usize, object: Object, target: Target) -> Phase {
         let own = state.objects[object];
         match target {
             Target::Parity(parity) => own.phase - Phase::from(own.is_complete(parity)),

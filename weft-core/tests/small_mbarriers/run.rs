@@ -190,7 +190,7 @@ impl Runner {
                 }
                 let is_relaxed = matches!(commands[peek], Command::Peek { acquires: false, .. });
                 let acquires = acquires && !is_relaxed;
-                let asked = machine.asked(&run.last, agent, object, target);
+                let asked = Machine::asked(&run.last, agent, object, target);
                 (Command::Wait { object, target, acquires }, Some(asked))
             }
             _ => (command, phase),

@@ -105,7 +105,9 @@ mod tests {
     #[test]
     fn what_warps_release_others_are_given() {
         let mut pool = RegisterPool::new(168);
-        warps(0, 40).iter().for_each(|(warp, count)| assert!(pool.release(*warp, *count)));
+        for (warp, count) in warps(0, 40) {
+            assert!(pool.release(warp, count));
+        }
         assert!(!pool.release(WarpId::new(0), 48), "it has 40");
         let all = [warps(4, 232), warps(8, 232)].concat();
         assert_eq!(pool.give(&all), (vec![true; 8], false));
@@ -115,7 +117,9 @@ mod tests {
     #[test]
     fn too_few_registers_are_given_to_some() {
         let mut pool = RegisterPool::new(168);
-        warps(0, 40).iter().for_each(|(warp, count)| assert!(pool.release(*warp, *count)));
+        for (warp, count) in warps(0, 40) {
+            assert!(pool.release(warp, count));
+        }
         let all = [warps(4, 240), warps(8, 240)].concat();
         let (given, depends) = pool.give(&all);
         assert_eq!(given.iter().filter(|given| **given).count(), 7);
