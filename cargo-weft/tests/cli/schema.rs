@@ -63,6 +63,9 @@ fn keyword_holds(
         "oneOf" => list().iter().filter(|schema| matches(schema)).count() == 1,
         "minimum" => value.as_f64().is_none_or(|number| Some(number) >= rule.as_f64()),
         "maximum" => value.as_f64().is_none_or(|number| Some(number) <= rule.as_f64()),
+        "multipleOf" => value
+            .as_u64()
+            .is_none_or(|number| rule.as_u64().is_some_and(|unit| number.is_multiple_of(unit))),
         "minProperties" => {
             value.as_object().is_none_or(|all| Some(all.len() as u64) >= rule.as_u64())
         }
