@@ -52,9 +52,7 @@ fn keyword_holds(
         }
         "type" => match rule {
             Value::String(name) => is_type(name, value),
-            names => names.as_array().is_some_and(|names| {
-                names.iter().filter_map(Value::as_str).any(|name| is_type(name, value))
-            }),
+            _ => list().iter().filter_map(Value::as_str).any(|name| is_type(name, value)),
         },
         "enum" => list().contains(value),
         "const" => rule == value,
