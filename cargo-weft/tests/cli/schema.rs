@@ -47,8 +47,7 @@ fn keyword_holds(
         "$ref" => {
             let pointer = rule.as_str().and_then(|text| text.strip_prefix('#'));
             let target = pointer.and_then(|pointer| root.pointer(pointer));
-            check(root, target.expect("the reference is within the schema"), value, path)?;
-            true
+            check(root, target.expect("it is within the schema"), value, path).map(|()| true)?
         }
         "type" => match rule {
             Value::String(name) => is_type(name, value),
