@@ -62,8 +62,8 @@ impl WorkGraph {
         Ok(())
     }
 
-    /// Gives the nodes the work of those of a graph with as many nodes of the same kinds, each that of the node that is as far in the order;
-    /// returns whether `other` is one, and whether it has as many nodes.
+    /// Gives the nodes the work of those of a graph with as many nodes of the same kinds, each that of the node that is as far in the order.
+    /// Otherwise returns how the graphs differ, and changes nothing.
     pub(crate) fn take_over(&mut self, other: &WorkGraph) -> Taken {
         let (own, others) = (self.ordered(), other.ordered());
         if own.len() != others.len() {

@@ -33,13 +33,11 @@ impl<'m> Linker<'m> {
         self.is_in_one_cta().then_some(meaning)
     }
 
-    /// Returns an instruction as it is decoded, but as an unknown one if it acts on other ctas of a cluster.
-    pub(super) fn in_cluster(&self, decoded: &Arc<Decoded>) -> Arc<Decoded> {
+    /// Returns an instruction as one that is not known, if it might act on other ctas of a cluster.
+    pub(super) fn beyond_cta(&self, decoded: &Decoded) -> Option<Arc<Decoded>> {
         // Without `mapa`, an address is that of the cta's own memory.
-        if !decoded.reaches_cluster || self.linked.clusters != Clusters::Unknown {
-            return Arc::clone(decoded);
-        }
-        Arc::new(Decoded { is_strange: true, ..**decoded })
+        let is_beyond = decoded.reaches_cluster && self.linked.clusters == Clusters::Unknown;
+        is_beyond.then(|| Arc::new(Decoded { is_strange: true, ..*decoded }))
     }
 
     /// Links `mapa` and `getctarank`, which translate addresses between the ctas of a cluster. Returns whether it did.
@@ -76,6 +74,7 @@ impl<'m> Linker<'m> {
         })?;
         Ok(true)
     }
+
     /// Makes a thread reach an instruction that is not modelled if the rank of a cta in its cluster is not 0.
     fn refuse_rank(
         &mut self,

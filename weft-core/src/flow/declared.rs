@@ -141,12 +141,10 @@ pub enum Clusters {
 impl Clusters {
     /// What the directives of a kernel say.
     pub(super) fn of(kernel: &Function) -> Self {
-        let is_several = kernel.reqnctapercluster.is_some_and(|ctas| ctas != [1; 3]);
-        let is_open = kernel.explicitcluster && kernel.reqnctapercluster.is_none();
-        match kernel.reqnctapercluster {
-            _ if is_several || is_open => Self::Unknown,
-            Some(_) => Self::OfOne,
-            None => Self::Unused,
+        match (kernel.reqnctapercluster, kernel.explicitcluster) {
+            (Some([1, 1, 1]), _) => Self::OfOne,
+            (None, false) => Self::Unused,
+            _ => Self::Unknown,
         }
     }
 }

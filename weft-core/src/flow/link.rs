@@ -203,8 +203,9 @@ impl<'m> Linker<'m> {
         instruction: &'m Instruction,
     ) -> Result<(), LinkError> {
         let module = self.module;
-        let decoded = module.decoded(instruction).map(|decoded| self.in_cluster(decoded));
-        let decoded = decoded.as_ref();
+        let decoded = module.decoded(instruction);
+        let beyond = decoded.and_then(|decoded| self.beyond_cta(decoded));
+        let decoded = beyond.as_ref().or(decoded);
         let condition = match instruction.guard {
             Some(guard) => Some(Condition {
                 register: self.named_register(frame, guard.register)?,

@@ -1,5 +1,4 @@
-//! Weakens what completes asynchronous copies (PTX ISA §9.7.9.25.3) and products of matrices (§9.7.15.7): groups, and the
-//! waits for them.
+//! Weakens what completes asynchronous copies (PTX ISA §9.7.9.25.3): groups, and the waits for them.
 
 use super::asm::Asm;
 use super::change::{SyncKind, Weakening};
@@ -8,9 +7,7 @@ use crate::ptx::isa::Opcode;
 /// Returns the kind of an instruction.
 pub(super) fn kind(asm: &Asm<'_>) -> SyncKind {
     match asm.decoded.row.opcode {
-        Opcode::CpAsyncCommit | Opcode::CpAsyncBulkCommit | Opcode::WgmmaCommit => {
-            SyncKind::CopyGroup
-        }
+        Opcode::CpAsyncCommit | Opcode::CpAsyncBulkCommit => SyncKind::CopyGroup,
         _ => SyncKind::CopyWait,
     }
 }

@@ -3,10 +3,9 @@
 //! an mbarrier object, those that see the phase complete that waits for the copy's bytes; in a bulk group, the thread
 //! once it has waited for the group.
 
-use super::copy_event::{BulkGroup, CopyAgent, CopyCommand};
-use super::event::{
-    Access, AccessKind, AccessManner, DoubtKind, Events, Fault, FaultKind, OrderQuery,
-};
+use super::agents::{AgentAccess, UNIT, group_step};
+use super::copy_event::{BulkGroup, CopyAgent};
+use super::event::{AccessKind, AccessManner, DoubtKind, Events, FaultKind, OrderQuery};
 use super::memory_order::{MemoryOrder, MemoryScope, Ordering};
 use super::phase_state::AgentDuty;
 use super::state::Machine;
@@ -15,15 +14,9 @@ use super::wait::SyncPoint;
 use crate::emulate::value::lane::{LaneMask, WARP, lanes};
 use crate::emulate::value::register::Value;
 use crate::emulate::value::warp_id::WarpId;
-use crate::flow::{BULK_ALIGN, Instr, Operand};
+use crate::flow::Instr;
 use crate::ptx::Space;
 use crate::ptx::isa::{Decoded, Opcode};
-
-/// Number of bytes of each access of an agent.
-const UNIT: u64 = BULK_ALIGN as u64;
-
-/// Cost of an access of an agent, counted as instructions.
-const ACCESS_COST: u64 = 2;
 
 /// What a copy reads or writes.
 #[derive(Clone, Copy)]
@@ -97,44 +90,23 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
 
     /// Emits what a copy reads, or what it writes.
     pub(super) fn copy_side(&mut self, point: SyncPoint<'_>, side: CopySide) -> OrStop<()> {
-        let SyncPoint { warp, pc, instr, lanes: mask, .. } = point;
         let CopySide { duty, writes, space, first, bytes, .. } = side;
-        let kind = side_kind(point.decoded, writes);
-        if self.check_side(point, side, kind) == Some(FaultKind::OutOfBounds) {
+        let own = AgentAccess { point, space, kind: side_kind(point.decoded, writes) };
+        if self.check_side(own, side) == Some(FaultKind::OutOfBounds) {
             return Ok(());
         }
         let agent = self.phases.agent(duty, self.warps.count());
         let object = if let AgentDuty::Object(object) = duty { Some(object) } else { None };
-        self.events.lend(CopyAgent { agent, object, warp, lanes: mask });
-        let lane = u8::try_from(mask.trailing_zeros()).expect("a warp has 32 lanes");
+        self.events.lend(CopyAgent { agent, object, warp: point.warp, lanes: point.lanes });
         let end = first.saturating_add(bytes);
         let variable =
             if space == Space::Shared { self.program.shared_variable(first, end) } else { None };
         let mut start = first;
         while start < end {
-            self.spend(ACCESS_COST, instr.place)?;
             let units = ((end - start) / UNIT).clamp(1, WARP as u64);
             let addresses = Value::affine(start, UNIT);
-            self.events.access(
-                &Access {
-                    warp: agent,
-                    issuer: Some((warp, lane)),
-                    lanes: LaneMask::MAX >> (WARP as u64 - units),
-                    pc,
-                    space,
-                    addresses: &addresses,
-                    bytes: BULK_ALIGN,
-                    kind,
-                    reads: !writes,
-                    stored: &[],
-                    condition: None,
-                    variable,
-                    is_representative: false,
-                    class: None,
-                    decides: false,
-                },
-                &self.facts.symbolics,
-            );
+            let count = usize::try_from(units).expect("at most 32");
+            self.access_units(own, agent, (&addresses, count), variable)?;
             start += units * UNIT;
         }
         Ok(())
@@ -142,34 +114,13 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
 
     /// Emits a fault if what a copy reads or writes is not in one piece of memory, reaches an mbarrier object or is not
     /// aligned. Returns its kind.
-    fn check_side(
-        &mut self,
-        point: SyncPoint<'_>,
-        side: CopySide,
-        kind: AccessKind,
-    ) -> Option<FaultKind> {
-        let CopySide { space, first, bytes, align, .. } = side;
-        let cta = self.warps[point.warp].cta;
-        let objects = &self.ctas[cta.index()].mbarriers;
-        let reaches = space == Space::Shared && objects.among(cta, first, bytes).is_some();
-        let fault = match () {
-            () if self.piece(space, first, bytes).is_none() => FaultKind::OutOfBounds,
-            () if reaches => FaultKind::Object,
-            () if first % align != 0 || bytes % UNIT != 0 => FaultKind::Misaligned,
-            () => return None,
-        };
+    fn check_side(&mut self, own: AgentAccess<'_>, side: CopySide) -> Option<FaultKind> {
+        let CopySide { first, bytes, align, .. } = side;
+        let is_aligned = first % align == 0 && bytes % UNIT == 0;
+        let fault = self.unit_fault(own, (first, bytes));
+        let fault = fault.or((!is_aligned).then_some(FaultKind::Misaligned))?;
         let bytes = if fault == FaultKind::Misaligned { align } else { bytes };
-        self.events.fault(Fault {
-            kind: fault,
-            pc: point.pc,
-            warp: point.warp,
-            lane: point.lanes.trailing_zeros() as usize,
-            space,
-            address: Some(first),
-            bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
-            access: kind,
-            condition: None,
-        });
+        self.agent_fault(own, fault, (first, bytes));
         Some(fault)
     }
 
@@ -177,11 +128,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     /// complete.
     pub(super) fn bulk_group(&mut self, warp: WarpId, instr: &Instr, mask: LaneMask) -> OrStop<()> {
         let opcode = instr.decoded().map(|decoded| decoded.row.opcode);
-        let step = match (opcode, instr.sources.first()) {
-            (Some(Opcode::CpAsyncBulkCommit), _) => CopyCommand::Commit,
-            (_, Some(Operand::Constant(keep))) => CopyCommand::Wait(*keep),
-            _ => return Err(doubt(DoubtKind::Unsupported, instr.place, None)),
-        };
+        let step = group_step(instr, Opcode::CpAsyncBulkCommit)?;
         for lane in lanes(mask) {
             let own = 1 << lane;
             let writes = Some(AgentDuty::Writes(warp, own))

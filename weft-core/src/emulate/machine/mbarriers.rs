@@ -109,11 +109,15 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     }
 
     /// Whether fences might make an arrival or a wait order memory that orders none by itself (PTX ISA §8.8).
-    fn is_ordered_by_fences(&self, decoded: &Decoded) -> bool {
+    fn is_ordered_by_fences(&mut self, decoded: &Decoded) -> bool {
         // These two are `.relaxed` always, and no wait observes them.
         let is_of_bytes =
             matches!(decoded.row.opcode, Opcode::MbarrierExpect | Opcode::MbarrierComplete);
-        self.phases.has_fence && decoded.modifiers.has(Modifier::Relaxed) && !is_of_bytes
+        if !decoded.modifiers.has(Modifier::Relaxed) || is_of_bytes {
+            return false;
+        }
+        let mut all = self.program.code.iter().filter_map(Instr::decoded);
+        *self.phases.has_fence.get_or_insert_with(|| all.any(Decoded::is_memory_fence))
     }
 
     /// The addresses of objects in shared memory. Fails if one is open, or of another space.

@@ -6,16 +6,20 @@
 //! - Accesses: [`access`] splits an access by state space ([`piece`]); [`faults`], [`fit`] and [`needs`] check that it
 //!   is in bounds and aligned; [`contents`], [`atomic`], [`forgotten`] and [`unwritten`] determine what it reads and
 //!   what it leaves in memory; [`emit`] emits it, with its [`memory_order`]. [`event`] lists all events.
-//!   [`bulk`] runs bulk copies, [`tensor`] those of tensors, whose sizes [`boxes`] finds out. [`wgmma`] runs products of
-//!   matrices.
+//!   [`bulk`] runs bulk copies, [`tensor`] those of tensors, whose sizes [`boxes`] finds out, and [`wgmma`] products of
+//!   matrices: [`agents`] do their accesses.
 //! - Synchronization: [`wait`] makes lanes wait, [`warp_sync`] releases them, [`exchange`] computes the values that
-//!   they exchange. [`registers`] runs changes of the number of registers, for which warps can wait. [`mbarriers`] runs mbarrier objects, at which lanes wait if their wait is a [`spin`]. Barrier divergence: [`divergence`] with [`divergence_state`], [`bypass`] with [`partings`].
+//!   they exchange. [`mbarriers`] runs mbarrier objects, at which lanes wait if their wait is a [`spin`]; a test that only
+//!   decides whether a wait is left out is one of the [`peeks`], which fail ([`peeking`]); [`phase_state`] holds what is
+//!   known of all these. [`registers`] runs changes of the number of registers, for which warps can wait. Barrier
+//!   divergence: [`divergence`] with [`divergence_state`], [`bypass`] with [`partings`].
 //! - Open conditions: [`sides`] runs both sides of a branch, each as [`may_execute`].
 //! - Loops with an open trip count: [`induction`] proves them from a general state ([`open_loop`], [`carried`]),
 //!   [`counted`] decides whether they count to a bound, [`handed`] and [`draws`] follow the counter values that
 //!   iterations pass on to later ones.
 
 mod access;
+mod agents;
 mod atomic;
 mod boxes;
 mod bulk;

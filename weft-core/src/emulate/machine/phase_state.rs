@@ -7,8 +7,7 @@ use super::peeks::Peeks;
 use crate::emulate::sync::mbarrier::MbarrierId;
 use crate::emulate::value::lane::{LaneMask, SymbolId};
 use crate::emulate::value::warp_id::WarpId;
-use crate::flow::{BlockId, Pc, PlaceId, Program, Reg};
-use crate::ptx::isa::Decoded;
+use crate::flow::{BlockId, Pc, PlaceId, Reg};
 
 /// What an agent does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,10 +36,10 @@ pub(super) struct Peeked {
 }
 
 /// What is known of waits, states and agents.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct PhaseState {
-    /// Whether the program has a fence that orders memory.
-    pub(super) has_fence: bool,
+    /// Whether the program has a fence that orders memory, once it has mattered.
+    pub(super) has_fence: Option<bool>,
     /// For each block that ends with a wait for a phase, whether the wait is only ever tried again.
     pub(super) spins: BTreeMap<BlockId, bool>,
     /// The peeks of the program, once a test has been reached that might be one.
@@ -75,20 +74,5 @@ impl PhaseState {
     pub(super) fn agent(&mut self, duty: AgentDuty, warps: usize) -> WarpId {
         let next = self.agents.len();
         WarpId::new(warps + *self.agents.entry(duty).or_insert(next))
-    }
-
-    /// The state before anything has run.
-    pub(super) fn of(program: &Program) -> Self {
-        let decoded = program.code.iter().filter_map(|instr| instr.decoded());
-        Self {
-            has_fence: decoded.into_iter().any(Decoded::is_memory_fence),
-            spins: BTreeMap::new(),
-            peeks: None,
-            carried: HashMap::new(),
-            tokens: BTreeMap::new(),
-            agents: BTreeMap::new(),
-            boxless: Vec::new(),
-            derived: BTreeSet::new(),
-        }
     }
 }

@@ -63,7 +63,7 @@ pub fn run(
         warps: PerWarp::new(count, warp),
         scheduler: Scheduler::new(inputs.options.schedule, count, cta.index),
         votes: BTreeMap::new(),
-        phases: PhaseState::of(program),
+        phases: PhaseState::default(),
         loop_counters: PerWarp::new(count, |_| LoopCounters::new()),
         first_arrivals: BTreeMap::new(),
         atomics: 0,

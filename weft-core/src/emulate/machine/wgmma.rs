@@ -2,10 +2,9 @@
 //! warp. It knows what the lanes of the warp knew, and that it has read is known to the warp once it has waited for the
 //! group of the product. Each of the four warps counts as reading both matrices whole.
 
-use super::copy_event::{BulkGroup, CopyAgent, CopyCommand};
-use super::event::{
-    Access, AccessKind, AccessManner, DoubtKind, Events, Fault, FaultKind, OrderQuery,
-};
+use super::agents::{AgentAccess, group_step};
+use super::copy_event::{BulkGroup, CopyAgent};
+use super::event::{AccessKind, AccessManner, DoubtKind, Events, FaultKind, OrderQuery};
 use super::memory_order::{MemoryOrder, MemoryScope, Ordering};
 use super::phase_state::AgentDuty;
 use super::state::Machine;
@@ -28,9 +27,6 @@ const ROWS: u64 = 64;
 
 /// Bytes of a row of A and of a column of B that one instruction reads.
 const LINE: u64 = 2 * UNIT;
-
-/// Cost of an access of an agent, counted as instructions.
-const ACCESS_COST: u64 = 2;
 
 /// How units are read.
 const READS: AccessKind = AccessKind {
@@ -108,63 +104,22 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
 
     /// Emits that an agent reads units of a matrix.
     fn read_units(&mut self, point: SyncPoint<'_>, agent: WarpId, units: &[u64]) -> OrStop<()> {
-        let SyncPoint { warp, pc, instr, lanes, .. } = point;
-        if self.check_units(point, units) == Some(FaultKind::OutOfBounds) {
-            return Ok(());
+        let own = AgentAccess { point, space: Space::Shared, kind: READS };
+        let wrong = |unit: &u64| Some((*unit, self.unit_fault(own, (*unit, UNIT))?));
+        if let Some((unit, fault)) = units.iter().find_map(wrong) {
+            self.agent_fault(own, fault, (unit, UNIT));
+            if fault == FaultKind::OutOfBounds {
+                return Ok(());
+            }
         }
-        let lane = u8::try_from(lanes.trailing_zeros()).expect("a warp has 32 lanes");
         for part in units.chunks(WARP) {
-            self.spend(ACCESS_COST, instr.place)?;
-            let [first, .., last] = part else { continue };
+            let (Some(first), Some(last)) = (part.first(), part.last()) else { continue };
             let mut all = [*last; WARP];
             all[..part.len()].copy_from_slice(part);
-            let addresses = Value::each(all);
-            self.events.access(
-                &Access {
-                    warp: agent,
-                    issuer: Some((warp, lane)),
-                    lanes: LaneMask::MAX >> (WARP - part.len()),
-                    pc,
-                    space: Space::Shared,
-                    addresses: &addresses,
-                    bytes: u32::try_from(UNIT).expect("16"),
-                    kind: READS,
-                    reads: true,
-                    stored: &[],
-                    condition: None,
-                    variable: self.program.shared_variable(*first, last + UNIT),
-                    is_representative: false,
-                    class: None,
-                    decides: false,
-                },
-                &self.facts.symbolics,
-            );
+            let variable = self.program.shared_variable(*first, last + UNIT);
+            self.access_units(own, agent, (&Value::each(all), part.len()), variable)?;
         }
         Ok(())
-    }
-
-    /// Emits a fault for the first unit that is in no variable or that reaches an mbarrier object. Returns its kind.
-    fn check_units(&mut self, point: SyncPoint<'_>, units: &[u64]) -> Option<FaultKind> {
-        let cta = self.warps[point.warp].cta;
-        let objects = &self.ctas[cta.index()].mbarriers;
-        let wrong = |unit: &u64| match () {
-            () if self.piece(Space::Shared, *unit, UNIT).is_none() => Some(FaultKind::OutOfBounds),
-            () if objects.among(cta, *unit, UNIT).is_some() => Some(FaultKind::Object),
-            () => None,
-        };
-        let (unit, kind) = units.iter().find_map(|unit| Some((*unit, wrong(unit)?)))?;
-        self.events.fault(Fault {
-            kind,
-            pc: point.pc,
-            warp: point.warp,
-            lane: point.lanes.trailing_zeros() as usize,
-            space: Space::Shared,
-            address: Some(unit),
-            bytes: u32::try_from(UNIT).expect("16"),
-            access: READS,
-            condition: None,
-        });
-        Some(kind)
     }
 
     /// Makes a group of the products of a warp, or waits for groups.
@@ -175,12 +130,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         lanes: LaneMask,
     ) -> OrStop<()> {
         self.check_warpgroup(warp, instr, lanes)?;
-        let opcode = instr.decoded().map(|decoded| decoded.row.opcode);
-        let step = match (opcode, instr.sources.first()) {
-            (Some(Opcode::WgmmaCommit), _) => CopyCommand::Commit,
-            (_, Some(Operand::Constant(keep))) => CopyCommand::Wait(*keep),
-            _ => return Err(doubt(DoubtKind::Unsupported, instr.place, None)),
-        };
+        let step = group_step(instr, Opcode::WgmmaCommit)?;
         if let Some(number) = self.phases.agents.get(&AgentDuty::Multiplies(warp)) {
             let agent = WarpId::new(self.warps.count() + number);
             self.events.bulk_group(BulkGroup { agent, warp, lanes, step });

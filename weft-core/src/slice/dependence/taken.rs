@@ -195,7 +195,9 @@ impl Dependences<'_> {
             let bytes = u64::from(decoded.ty().bytes() * u32::from(decoded.vector()));
             Accessing { pc, dependence: self.address_and_guard(at).0, offset, space, bytes }
         });
-        let copied = instr.copied().into_iter().zip(self.sources(at)).map(|(side, dependence)| {
+        let copied = instr.copied();
+        let sources = if copied.is_empty() { Vec::new() } else { self.sources(at) };
+        let copied = copied.into_iter().zip(sources).map(|(side, dependence)| {
             let (dependence, offset) = match side.address {
                 Operand::Constant(offset) => (None, *offset),
                 _ => (Some(dependence), 0),
