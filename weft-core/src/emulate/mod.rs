@@ -29,8 +29,8 @@ pub(crate) use facts::tensors::{TensorUse, Tensors};
 pub use machine::copy_event::{BulkGroup, CopyAgent, CopyCommand, MbarrierEvent, MbarrierStep};
 pub use machine::event::{
     Access, AccessKind, AccessManner, Arrival, BarrierExit, DivergedThreads, Divergence, Doubt,
-    DoubtKind, End, Events, Fault, FaultKind, Fence, Iteration, OpenAccess, OrderQuery, Stuck,
-    StuckAt,
+    DoubtKind, End, Events, Fault, FaultKind, Fence, Iteration, OpenAccess, OrderQuery, ProxyFence,
+    Stuck, StuckAt,
 };
 pub use machine::memory_order::{MemoryOrder, MemoryScope, Ordering};
 pub(crate) use machine::piece::kind as access_kind;

@@ -8,7 +8,7 @@ use super::phases::{PhaseDoubt, PhaseIssue, PhasePoint, Phases};
 use super::recycling::{Completion, Recycling};
 use crate::emulate::{
     Arrival, BarrierId, BulkGroup, CopyAgent, CopyCommand, Iteration, LaneMask, MbarrierEvent,
-    MbarrierId, MbarrierStep, PerWarp, WarpId, lanes,
+    MbarrierId, MbarrierStep, PerWarp, ProxyFence, WarpId, lanes,
 };
 
 /// The time of one warp, and what its lanes know.
@@ -60,6 +60,9 @@ pub struct Order {
     phases: BTreeMap<MbarrierId, Phases>,
     /// For each iteration of a loop, the time at which each warp began it.
     iterations: BTreeMap<Iteration, PerWarp<Option<Epoch>>>,
+    /// Whether there might be agents that have not accessed memory yet.
+    awaits_agents: bool,
+    has_open_fence: bool,
 }
 
 impl Order {
@@ -80,7 +83,15 @@ impl Order {
             completed: BTreeMap::new(),
             phases: BTreeMap::new(),
             iterations: BTreeMap::new(),
+            awaits_agents: false,
+            has_open_fence: false,
         }
+    }
+
+    /// The same relation, for a program of which agents might access memory.
+    #[must_use]
+    pub fn with_agents(self, awaits_agents: bool) -> Self {
+        Self { awaits_agents, ..self }
     }
 
     /// The current time of a warp.
@@ -240,6 +251,22 @@ impl Order {
         }
     }
 
+    /// Records that lanes execute a fence between the generic and the async proxy.
+    pub fn fence_proxies(&mut self, fence: ProxyFence) {
+        let ProxyFence { warp, lanes, may_execute } = fence;
+        self.has_open_fence |= may_execute;
+        if !may_execute {
+            let clock = &mut self.warps[warp];
+            let epoch = clock.tick();
+            clock.lanes.fence(lanes, epoch);
+        }
+    }
+
+    /// Whether there was a fence between the proxies that might not happen.
+    pub const fn has_open_fence(&self) -> bool {
+        self.has_open_fence
+    }
+
     /// Whether this is no warp but the agent of bulk copies, which are in no order.
     pub fn is_agent(&self, warp: WarpId) -> bool {
         warp.index() >= self.count
@@ -259,8 +286,9 @@ impl Order {
         clock.lanes.remove(mask);
     }
 
-    /// Whether everything that the lanes `mask` of the warp `before` did at `then` happens before what the lanes `later`
-    /// of the warp `after` do now, save that of each lane with itself.
+    /// Whether everything that the lanes `mask` of the warp `before` did at `then` is ordered before what the lanes `later`
+    /// of the warp `after` do now, save that of each lane with itself: it happens before, and between accesses of threads
+    /// and later ones of agents there is a fence between the proxies.
     pub fn is_before(
         &self,
         (before, then, mask): (WarpId, Epoch, LaneMask),
@@ -269,18 +297,47 @@ impl Order {
         let is_own = before == after && !self.is_agent(before);
         let itself = if is_own && later.is_power_of_two() { later } else { 0 };
         let mut known = self.warps[after].lanes.known_by(later);
-        known.all(|(_, known)| known.has(before, then, mask & !itself))
+        let crosses = self.crosses_proxies(before, after);
+        known.all(|(_, known)| {
+            let has = |known: &Clock| known.has(before, then, mask & !itself);
+            has(known) && (!crosses || known.fenced().is_some_and(has))
+        })
+    }
+
+    /// Whether only a fence between the proxies orders accesses of one before those of the other: an agent accesses memory
+    /// in the async proxy. That its accesses are complete, threads learn with such a fence (PTX ISA §9.7.9.25.2).
+    fn crosses_proxies(&self, before: WarpId, after: WarpId) -> bool {
+        self.is_agent(after) && !self.is_agent(before)
     }
 
     /// Whether nothing distinguishes the lanes of `before` as `after` sees them: if [`Self::is_before`] does not hold
     /// for all, it holds for no two of them.
     pub fn is_one(&self, before: WarpId, after: WarpId) -> bool {
-        self.warps[after].lanes.common().is_some_and(|known| known.is_one(before))
+        let crosses = self.crosses_proxies(before, after);
+        self.warps[after].lanes.common().is_some_and(|known| {
+            let is_fenced_alike = || known.fenced().is_none_or(|fenced| fenced.is_one(before));
+            known.is_one(before) && (!crosses || is_fenced_alike())
+        })
     }
 
     /// The lanes of `mask` of the warp `before`, other than `lane` itself, of which not everything that they did at
-    /// `then` happens before what `lane` of the warp `after` does now.
+    /// `then` is ordered before what `lane` of the warp `after` does now, as for [`Self::is_before`].
     pub fn unordered_lanes(
+        &self,
+        (before, then, mask): (WarpId, Epoch, LaneMask),
+        (after, lane): (WarpId, usize),
+    ) -> LaneMask {
+        let happens = self.unknown_lanes((before, then, mask), (after, lane));
+        if !self.crosses_proxies(before, after) {
+            return happens;
+        }
+        let known = self.warps[after].lanes.known_by(1 << lane).next();
+        let fenced = known.and_then(|(_, known)| known.fenced());
+        happens | fenced.map_or(mask, |fenced| fenced.unknown(before, then, mask))
+    }
+
+    /// As [`Self::unordered_lanes`], for what does not happen before, whether or not a fence is missing.
+    pub fn unknown_lanes(
         &self,
         (before, then, mask): (WarpId, Epoch, LaneMask),
         (after, lane): (WarpId, usize),
@@ -315,10 +372,16 @@ impl Order {
         })
     }
 
-    /// Whether what these lanes of a warp did at `then` happens before everything that follows.
+    /// Whether what these lanes of a warp did at `then` is ordered before everything that follows.
     pub fn is_before_all(&self, before: WarpId, then: Epoch, mask: LaneMask) -> bool {
-        let mut warps = self.warps.entries();
-        warps.all(|(warp, clock)| self.is_before((before, then, mask), (warp, clock.live)))
+        let is_fenced = |known: &Clock| {
+            self.is_agent(before) || known.fenced().is_some_and(|own| own.has(before, then, mask))
+        };
+        self.warps.entries().all(|(warp, clock)| {
+            let mut known = clock.lanes.known_by(clock.live);
+            self.is_before((before, then, mask), (warp, clock.live))
+                && (!self.awaits_agents || known.all(|(_, known)| is_fenced(known)))
+        })
     }
 }
 
