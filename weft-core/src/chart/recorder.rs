@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::log::{Entry, RunLog};
 use crate::emulate::{
     Access, Arrival, BarrierExit, BarrierId, BulkGroup, CopyAgent, CopyCommand, Events, Fault,
-    Fence, Iteration, LaneMask, MbarrierEvent, MbarrierId, OpenAccess, OrderQuery, PerWarp,
+    Fence, Issuer, Iteration, LaneMask, MbarrierEvent, MbarrierId, OpenAccess, OrderQuery, PerWarp,
     Symbolics, WarpId,
 };
 use crate::flow::{Pc, PlaceId, Program};
@@ -164,13 +164,19 @@ impl OrderQuery for ChartRecorder<'_> {
 impl Events for ChartRecorder<'_> {
     fn access(&mut self, access: &Access<'_>, _: &Symbolics) {
         // What a bulk copy does in global memory is shown where its thread issues it.
-        if let Some((warp, lane)) = access.issuer.filter(|_| access.space == Space::Global) {
+        if access.space == Space::Global
+            && let Some((warp, lane)) = access.only_issuer()
+        {
             let (first, last) = access.addresses.ends(access.lanes);
             let end = last.saturating_add(access.bytes.into());
             self.see((access.pc, warp, 1 << lane), |_| Reach::Bytes(access.space, first..end));
             return;
         }
-        self.see((access.pc, access.warp, access.lanes), |lane| {
+        let warp = match access.issuer {
+            Some(Issuer::Lanes(warp)) => warp,
+            _ => access.warp,
+        };
+        self.see((access.pc, warp, access.lanes), |lane| {
             let start = access.addresses.bits_of(lane);
             Reach::Bytes(access.space, start..start.saturating_add(access.bytes.into()))
         });
@@ -184,7 +190,9 @@ impl Events for ChartRecorder<'_> {
         self.see((fault.pc, fault.warp, 1 << fault.lane), |_| Reach::Nothing);
     }
 
-    fn copies(&mut self, _: WarpId, _: LaneMask, _: CopyCommand, _: &Symbolics) {}
+    fn copies(&mut self, warp: WarpId, lanes: LaneMask, command: CopyCommand, _: &Symbolics) {
+        self.order.at_copies(warp, lanes, command);
+    }
 
     fn lend(&mut self, agent: CopyAgent) {
         self.order.lend(agent);

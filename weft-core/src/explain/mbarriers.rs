@@ -119,6 +119,14 @@ fn words(doubt: PhaseDoubt, name: &str) -> (String, &'static str, &'static str, 
             "counts in the phase before",
             "PTX asks for a wait that sees a phase complete before a thread arrives in the next one: let a thread wait",
         ),
+        PhaseDoubt::Join => (
+            format!(
+                "a phase of the mbarrier at {name} might be complete before it waits for these asynchronous copies"
+            ),
+            "arrives in the phase",
+            "makes the phase wait for the copies of its thread; nothing orders it before an arrival in the phase",
+            "let the thread arrive itself after this, or count the arrival of the copies with `.noinc`",
+        ),
         PhaseDoubt::Bytes => (
             format!(
                 "a phase of the mbarrier at {name} might be complete before it expects these bytes"

@@ -98,6 +98,12 @@ impl Clock {
         *known = (*known).max(epoch);
     }
 
+    /// Makes everything known that a lane of a warp did before an epoch.
+    pub(super) fn reach_lane(&mut self, warp: WarpId, lane: usize, epoch: Epoch) {
+        let own = self.lanes.entry(warp).or_default();
+        own[lane] = own[lane].max(epoch);
+    }
+
     /// Makes everything known that these lanes of a warp did before an epoch, which is later than all that was known of
     /// the warp. `full`: all lanes of the warp.
     pub(super) fn learn(&mut self, warp: WarpId, mask: LaneMask, full: LaneMask, epoch: Epoch) {

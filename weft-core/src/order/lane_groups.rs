@@ -83,6 +83,18 @@ impl LaneGroups {
         }
     }
 
+    /// Makes a lane know what the lane of the same number of an agent did before an epoch.
+    pub(super) fn reach_own(&mut self, lane: usize, agent: WarpId, epoch: Epoch) {
+        let mask = 1 << lane;
+        if self.unknown(lane, (agent, epoch.before(1), mask)) == 0 {
+            return;
+        }
+        self.split(mask);
+        for group in self.groups.iter_mut().filter(|group| group.lanes & mask != 0) {
+            group.known.reach_lane(agent, lane, epoch);
+        }
+    }
+
     /// Divides each group into its lanes of `mask` and its other lanes.
     fn split(&mut self, mask: LaneMask) {
         for at in 0..self.groups.len() {

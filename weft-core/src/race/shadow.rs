@@ -354,7 +354,7 @@ impl Past {
         let (before, after) = (self.warp, later.warp);
         // Each byte belongs to one lane, the same in both accesses: program order.
         let are_own = || self.row.has_own_lanes(&later.row) || later.row.has_own_lanes(&self.row);
-        if before == after && !order.is_agent(before) && are_own() {
+        if order.is_own(before, after) && are_own() {
             return 0;
         }
         if before != after && order.is_one(before, after) {
