@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "the modules serve the test suite too")]
 
 mod compare;
+mod copies;
 #[path = "../small_kernels/dice.rs"]
 mod dice;
 mod generate;

@@ -92,6 +92,7 @@ fn agree(kernel: &Kernel, behaviours: &Behaviours, run: &Run, judgement: &Judgem
 fn has_unordered(kernel: &Kernel) -> bool {
     kernel.groups.iter().flat_map(|group| &group.commands).any(|command| match command {
         Command::Expect { .. } | Command::Complete { .. } => true,
+        Command::Follow { is_expected, .. } => *is_expected,
         Command::Arrive(Arrival { releases, .. }) => !releases,
         Command::Wait { acquires, .. } | Command::Peek { acquires, .. } => !acquires,
         _ => false,
