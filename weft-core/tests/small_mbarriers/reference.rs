@@ -90,9 +90,13 @@ fn agree(kernel: &Kernel, behaviours: &Behaviours, run: &Run, judgement: &Judgem
 
 /// Whether the kernel has an operation on mbarriers that others can wait for and that orders no memory.
 fn has_unordered(kernel: &Kernel) -> bool {
-    kernel.groups.iter().flat_map(|group| &group.commands).any(|command| match command {
+    let all = || kernel.groups.iter().flat_map(|group| &group.commands);
+    // Bytes that are not complete yet make a phase wait for arrivals that no other arrival knows of.
+    let expects = |own: &Command| matches!(own, Command::Arrive(Arrival { expects: Some(_), .. }));
+    let has_bytes = all().any(expects);
+    all().any(|command| match command {
         Command::Expect { .. } | Command::Complete { .. } => true,
-        Command::Follow { is_expected, .. } => *is_expected,
+        Command::Follow { is_expected, .. } => *is_expected || has_bytes,
         Command::Arrive(Arrival { releases, .. }) => !releases,
         Command::Wait { acquires, .. } | Command::Peek { acquires, .. } => !acquires,
         _ => false,
