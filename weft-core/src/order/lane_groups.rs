@@ -42,6 +42,16 @@ impl LaneGroups {
         known.next().map_or(mask, |(_, known)| known.unknown(before, then, mask))
     }
 
+    /// As `unknown`, where what has caused what the lane does counts as known.
+    pub(super) fn uncaused(
+        &self,
+        lane: usize,
+        (before, then, mask): (WarpId, Epoch, LaneMask),
+    ) -> LaneMask {
+        let mut known = self.known_by(1 << lane);
+        known.next().map_or(mask, |(_, known)| known.uncaused(before, then, mask))
+    }
+
     /// What all lanes know, if they know the same.
     pub(super) fn common(&self) -> Option<&Clock> {
         match self.groups.as_slice() {

@@ -12,7 +12,8 @@
 //! - That a phase expects bytes happens before an arrival in it: the phase might be complete without them. So does that
 //!   bytes are copied which the phase does not expect, and that it waits for one more arrival, which follows copies.
 //!
-//! An arrival that follows copies happens by itself. What its thread does later is in no order with it.
+//! An arrival that follows copies happens by itself. What its thread does later is in no order with it. It releases no
+//! accesses but the copies; yet what its thread did before has caused it, and that is enough for the order of phases.
 
 use super::clock::{Clock, Epoch};
 use super::lane_groups::LaneGroups;
@@ -107,7 +108,7 @@ impl MbarrierPhase {
 
     /// Whether some arrival knows that all lanes of a point did it.
     fn is_behind(&self, point: &PhasePoint) -> bool {
-        self.arrived.has(point.warp, point.then, point.lanes)
+        self.arrived.uncaused(point.warp, point.then, point.lanes) == 0
     }
 
     /// A command of the phase, if a lane does not know that the phase is complete: it knows neither a wait that saw it nor
@@ -161,7 +162,7 @@ impl PhasePoint {
     /// The lanes of which a lane does not know that they did it.
     fn unknown(&self, (warp, lane): (WarpId, usize), groups: &LaneGroups) -> LaneMask {
         let others = if self.warp == warp { self.lanes & !(1 << lane) } else { self.lanes };
-        groups.unknown(lane, (self.warp, self.then, others))
+        groups.uncaused(lane, (self.warp, self.then, others))
     }
 }
 
@@ -223,6 +224,11 @@ impl Phases {
     /// Makes those that see the current phase complete know what lanes of an agent did before an epoch, which it has just begun.
     pub(super) fn release_copies(&mut self, (agent, lanes, epoch): (WarpId, LaneMask, Epoch)) {
         self.current.released.learn(agent, lanes, LaneMask::MAX, epoch);
+    }
+
+    /// Makes those that see the current phase complete know that what a thread did has caused it.
+    pub(super) fn release_causes(&mut self, known: &Clock) {
+        self.current.released.join_causes(known);
     }
 
     /// Adds that threads make the current phase wait for one more arrival each.

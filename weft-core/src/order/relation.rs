@@ -395,6 +395,11 @@ fn arrive_in_phase(
     for known in phases.arrive(releases, expects) {
         clock.lanes.release(point.warp, point.lanes, then, known);
     }
+    if point.is_later {
+        let mut causes = Clock::new(0);
+        clock.lanes.release(point.warp, point.lanes, then, &mut causes);
+        phases.release_causes(&causes);
+    }
     found
 }
 

@@ -11,6 +11,9 @@ use crate::object::{Misuse, Phase};
 struct Clock {
     /// For each agent, the number of its commands.
     commands: [u8; MAX_AGENTS],
+    /// Likewise, with those that are causes although they are ordered before no memory access: what comes before an
+    /// arrival that follows copies.
+    causes: [u8; MAX_AGENTS],
     /// For each agent, the asynchronous copies that are complete, one bit for each of its commands.
     copies: [u16; MAX_AGENTS],
 }
@@ -19,10 +22,17 @@ impl Clock {
     fn has(&self, (agent, at): Event) -> bool {
         usize::from(self.commands[agent]) > at
     }
+
+    fn is_caused_by(&self, (agent, at): Event) -> bool {
+        usize::from(self.causes[agent]) > at
+    }
 }
 
 fn join(clock: &mut Clock, other: Clock) {
     for (own, other) in clock.commands.iter_mut().zip(other.commands) {
+        *own = (*own).max(other);
+    }
+    for (own, other) in clock.causes.iter_mut().zip(other.causes) {
         *own = (*own).max(other);
     }
     for (own, other) in clock.copies.iter_mut().zip(other.copies) {
@@ -59,9 +69,9 @@ pub(crate) struct Executed {
 }
 
 impl Executed {
-    /// Whether the other command happens before the end of this one.
+    /// Whether the other command is a cause of the end of this one.
     pub(crate) fn knows(&self, other: Event) -> bool {
-        self.clock.has(other)
+        self.clock.is_caused_by(other)
     }
 
     /// Whether what the other command accesses is accessed before the end of this one: an asynchronous copy happens
@@ -74,9 +84,9 @@ impl Executed {
         }
     }
 
-    /// Whether the other command happens before the beginning of this one.
+    /// Whether the other command is a cause of the beginning of this one.
     pub(crate) fn begins_after(&self, other: Event) -> bool {
-        self.before.has(other)
+        self.before.is_caused_by(other)
     }
 }
 
@@ -186,6 +196,7 @@ impl Runner {
         let mut clock = Clock::default();
         for &member in &members {
             self.clocks[member].commands[member] += 1;
+            self.clocks[member].causes[member] += 1;
             join(&mut clock, self.clocks[member]);
         }
         match (command, phase) {
@@ -233,8 +244,11 @@ impl Runner {
         let commands = machine.commands(agent);
         let (Command::Follow { object, .. }, Some(phase)) = (commands[at], phase) else { return };
         let own = run.executed.iter_mut().find(|own| own.event == event);
-        own.expect("it has been issued").phase = Some(phase);
+        let own = own.expect("it has been issued");
+        own.phase = Some(phase);
+        let causes = own.clock.causes;
         let phase = usize::try_from(phase).expect("arrivals are in phases from 0");
+        join(self.released(object, phase), Clock { causes, ..Clock::default() });
         self.released(object, phase).copies[agent] |= copies(commands, at);
     }
 
@@ -277,7 +291,7 @@ impl Runner {
         let clock = self.clocks[agent];
         let is_before = |own: &Executed| {
             // When an arrival that follows copies has happened, only a wait tells.
-            !matches!(own.command, Command::Follow { .. }) && clock.has(own.event)
+            !matches!(own.command, Command::Follow { .. }) && clock.is_caused_by(own.event)
         };
         let of = |own: &&Executed| {
             let is_peek = matches!(own.command, Command::Peek { .. });

@@ -98,7 +98,10 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             decides: false,
         };
         self.check_bounds(&access);
-        self.events.access(&access, &self.facts.symbolics);
+        // What arrives for copies does so later, and that counts as the access.
+        if decoded.row.opcode != Opcode::CpAsyncArrive {
+            self.events.access(&access, &self.facts.symbolics);
+        }
         let all = super::wait::groups(&addresses, mask).into_iter();
         Ok(all.map(|(address, lanes)| (MbarrierId { cta, address }, lanes)).collect())
     }
