@@ -185,7 +185,6 @@ forms! {
     "9.7.9.24": "getctarank{.shared::cluster}(.u32|.u64)";
     "9.7.9.25.3.1": "cp.async.ca.shared{::cta}.global{.L2::cache_hint}{.L2::64B|.L2::128B|.L2::256B}"
         "cp.async.cg.shared{::cta}.global{.L2::cache_hint}{.L2::64B|.L2::128B|.L2::256B}";
-    "9.7.13.15.15": "cp.async.mbarrier.arrive{.noinc}{.shared{::cta}}.b64";
     "9.7.13.9": "vote.sync(.all|.any|.uni).pred" "vote.sync.ballot.b32" "vote(.all|.any|.uni).pred" "vote.ballot.b32";
     "9.7.13.10": "match(.any|.all).sync(.b32|.b64)";
     "9.7.13.11": "activemask.b32";
