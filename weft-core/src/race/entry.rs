@@ -73,8 +73,9 @@ impl RegionEntry {
     fn is_ordered(&self, later: &Self, order: &Order) -> bool {
         let before = (self.warp, self.when, self.lanes);
         order.is_before(before, (later.warp, later.lanes))
-            || self.warp == later.warp
-                && lanes(later.lanes).all(|lane| self.unordered(lane, order) == 0)
+            || order.is_own(self.warp, later.warp)
+                && lanes(later.lanes)
+                    .all(|lane| order.unordered_lanes(before, (later.warp, lane)) == 0)
     }
 
     /// The lanes of this access that are not ordered before a later access by another lane of the warp, `lane`.

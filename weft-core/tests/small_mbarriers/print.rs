@@ -176,12 +176,8 @@ impl Printer<'_> {
                 self.instr(at, &format!("cp.async.ca.shared.global {to}, [%input+{from}], 4;"));
             }
             Command::Follow { object, is_expected } => {
-                let form = if is_expected { ".noinc" } else { "" };
-                let (space, bar) = match self.dice.roll(3) {
-                    0 => ("", format!("[%generic+{}]", 8 * object)),
-                    _ => (self.space(), self.bar(object)),
-                };
-                self.instr(at, &format!("cp.async.mbarrier.arrive{form}{space}.b64 {bar};"));
+                let text = self.follow(object, is_expected);
+                self.instr(at, &text);
             }
             Command::WaitCopies if self.dice.chance(50) => self.instr(at, "cp.async.wait_all;"),
             Command::WaitCopies => {
@@ -193,6 +189,15 @@ impl Printer<'_> {
                 self.instr(at, &format!("bar.warp.sync {mask:#x};"));
             }
         }
+    }
+
+    fn follow(&mut self, object: usize, is_expected: bool) -> String {
+        let form = if is_expected { ".noinc" } else { "" };
+        let (space, bar) = match self.dice.roll(3) {
+            0 => ("", format!("[%generic+{}]", 8 * object)),
+            _ => (self.space(), self.bar(object)),
+        };
+        format!("cp.async.mbarrier.arrive{form}{space}.b64 {bar};")
     }
 
     /// Returns the address operand of an mbarrier.

@@ -34,7 +34,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     }
 
     /// Emits that an object is accessed at some time after an instruction of a lane, and before the phase is complete.
-    fn access_later(&mut self, point: SyncPoint<'_>, object: MbarrierId) {
+    pub(super) fn access_later(&mut self, point: SyncPoint<'_>, object: MbarrierId) {
         let SyncPoint { warp, pc, lanes, .. } = point;
         let agent = self.phases.agent(AgentDuty::Object(object), self.warps.count());
         self.events.lend(CopyAgent { agent, work: AgentWork::Counted(object), warp, lanes });

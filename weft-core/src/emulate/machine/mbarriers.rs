@@ -308,6 +308,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let objects = &mut self.ctas[object.cta.index()].mbarriers;
         let bytes = i64::try_from(bytes).expect("32 bits");
         let is_complete = objects.expect(object, -bytes).map_err(|misuse| misused(at, misuse))?;
+        self.access_later(point, object);
         self.emit_step(at, MbarrierStep::Copied);
         if self.mbarriers(at).might_overflow(object) {
             return Err(unsupported(at));
