@@ -78,11 +78,6 @@ impl RegionEntry {
                     .all(|lane| order.unordered_lanes(before, (later.warp, lane)) == 0)
     }
 
-    /// The lanes of this access that are not ordered before a later access by another lane of the warp, `lane`.
-    pub(super) fn unordered(&self, lane: usize, order: &Order) -> LaneMask {
-        order.unordered_lanes((self.warp, self.when, self.lanes), (self.warp, lane))
-    }
-
     /// Whether this entry can be dropped: whatever races with it races with the later one too.
     pub(super) fn is_covered(&self, later: &Self, order: &Order) -> bool {
         // Program order covers each lane by itself.
