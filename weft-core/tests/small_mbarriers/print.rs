@@ -171,18 +171,8 @@ impl Printer<'_> {
                 self.instr(at, &format!("add.u32 %value, %thread, {};", 1000 * own));
                 self.instr(at, &format!("st.shared.u32 {}, %value;", address(word)));
             }
-            Command::Copy(word) => {
-                let (to, from) = (address(word), 256 * number(place));
-                self.instr(at, &format!("cp.async.ca.shared.global {to}, [%input+{from}], 4;"));
-            }
-            Command::Follow { object, is_expected } => {
-                let text = self.follow(object, is_expected);
-                self.instr(at, &text);
-            }
-            Command::WaitCopies if self.dice.chance(50) => self.instr(at, "cp.async.wait_all;"),
-            Command::WaitCopies => {
-                self.instr(at, "cp.async.commit_group;");
-                self.instr(at, "cp.async.wait_group 0;");
+            Command::Copy(_) | Command::Follow { .. } | Command::WaitCopies => {
+                self.copy(place, command);
             }
             Command::WarpSync => {
                 let mask = ((1_u32 << group.lanes) - 1) << (group.first % 32);
@@ -191,13 +181,28 @@ impl Printer<'_> {
         }
     }
 
-    fn follow(&mut self, object: usize, is_expected: bool) -> String {
-        let form = if is_expected { ".noinc" } else { "" };
-        let (space, bar) = match self.dice.roll(3) {
-            0 => ("", format!("[%generic+{}]", 8 * object)),
-            _ => (self.space(), self.bar(object)),
-        };
-        format!("cp.async.mbarrier.arrive{form}{space}.b64 {bar};")
+    /// Prints a command about asynchronous copies.
+    fn copy(&mut self, place: Place, command: Command) {
+        let at = Some(place);
+        match command {
+            Command::Copy(word) => {
+                let (to, from) = (address(word), 256 * number(place));
+                self.instr(at, &format!("cp.async.ca.shared.global {to}, [%input+{from}], 4;"));
+            }
+            Command::Follow { object, is_expected } => {
+                let form = if is_expected { ".noinc" } else { "" };
+                let (space, bar) = match self.dice.roll(3) {
+                    0 => ("", format!("[%generic+{}]", 8 * object)),
+                    _ => (self.space(), self.bar(object)),
+                };
+                self.instr(at, &format!("cp.async.mbarrier.arrive{form}{space}.b64 {bar};"));
+            }
+            _ if self.dice.chance(50) => self.instr(at, "cp.async.wait_all;"),
+            _ => {
+                self.instr(at, "cp.async.commit_group;");
+                self.instr(at, "cp.async.wait_group 0;");
+            }
+        }
     }
 
     /// Returns the address operand of an mbarrier.
