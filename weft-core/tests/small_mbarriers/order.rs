@@ -14,8 +14,8 @@
 //!   not contain.
 //!
 //! When an arrival that follows copies happens, its lane does not know: only a wait for its phase tells. Such a wait knows
-//! the copies, and nothing else that the lane did; but whatever comes before the arrival is a cause of the phase, which is
-//! enough for the rules above.
+//! the copies, and nothing else that the lane did; but whatever comes before an arrival that the count contains is a cause
+//! of the phase, which is enough for the rules above.
 
 use crate::kernel::{Command, Kernel, OBJECTS, Object, Target, peek_of};
 use crate::machine::Machine;

@@ -242,13 +242,17 @@ impl Runner {
     ) {
         let (agent, at) = event;
         let commands = machine.commands(agent);
-        let (Command::Follow { object, .. }, Some(phase)) = (commands[at], phase) else { return };
+        let (Command::Follow { object, is_expected }, Some(phase)) = (commands[at], phase) else {
+            return;
+        };
         let own = run.executed.iter_mut().find(|own| own.event == event);
         let own = own.expect("it has been issued");
         own.phase = Some(phase);
         let causes = own.clock.causes;
         let phase = usize::try_from(phase).expect("arrivals are in phases from 0");
-        join(self.released(object, phase), Clock { causes, ..Clock::default() });
+        if is_expected {
+            join(self.released(object, phase), Clock { causes, ..Clock::default() });
+        }
         self.released(object, phase).copies[agent] |= copies(commands, at);
     }
 
