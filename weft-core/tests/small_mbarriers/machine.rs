@@ -137,7 +137,6 @@ impl<'k> Machine<'k> {
     pub(crate) fn step(&self, state: &mut State, agent: usize) -> Step {
         let Some(command) = self.next(state, agent) else { return Step::Blocked };
         let phase = match command {
-            Command::Read(_) | Command::Write(_) => None,
             Command::Copy(_) => {
                 state.copying[agent] |= 1 << state.at[agent];
                 None
@@ -147,7 +146,7 @@ impl<'k> Machine<'k> {
                 (!is_expected).then(|| state.objects[object].join())
             }
             Command::WaitCopies if state.copying[agent] != 0 => return Step::Blocked,
-            Command::WaitCopies => None,
+            Command::Read(_) | Command::Write(_) | Command::WaitCopies => None,
             Command::WarpSync => {
                 if self.group(agent).any(|other| state.at[other] != state.at[agent]) {
                     return Step::Blocked;

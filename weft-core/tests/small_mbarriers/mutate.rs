@@ -53,9 +53,8 @@ const fn changed(command: Command) -> Command {
         }
         Command::Expect { object, bytes } => Command::Expect { object, bytes: 2 * bytes },
         Command::Complete { object, bytes } => Command::Complete { object, bytes: 2 * bytes },
-        Command::Read(word) => Command::Write(word),
+        Command::Read(word) | Command::Copy(word) => Command::Write(word),
         Command::Write(word) => Command::Read(word),
-        Command::Copy(word) => Command::Write(word),
         Command::Follow { object, is_expected } => {
             Command::Follow { object, is_expected: !is_expected }
         }
