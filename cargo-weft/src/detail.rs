@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use weft_core::finding::{Assumption, Class, Report, Verdict};
+use weft_core::finding::{Assumption, Class, Code, Report, Verdict};
 use weft_core::report::{escape, human, short};
 use weft_harness::case::{Causes, FirstFindings, Job, Surroundings};
 
@@ -40,6 +40,7 @@ fn has_race_within_ctas(job: &Job) -> bool {
     let findings = job.outcome().remaining().map(|report| report.findings.as_slice());
     findings.unwrap_or_default().iter().any(|finding| {
         finding.code.class() == Class::Defect
+            && finding.code != Code::ProxyFence
             && finding.pairs.is_some_and(|pairs| pairs.between_ctas == 0)
     })
 }

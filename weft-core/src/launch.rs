@@ -182,9 +182,21 @@ impl Arg {
 pub struct Fields {
     /// All of its bytes; `None`: bytes that no field gives are open.
     pub bytes: Option<Vec<u8>>,
-    /// Numbers and pointers, keyed by the offset of their first byte in the structure; they take precedence over
-    /// `bytes`.
+    /// Numbers, pointers and tensor maps, keyed by the offset of their first byte in the structure; they take precedence
+    /// over `bytes`.
     pub fields: BTreeMap<u64, Arg>,
+}
+
+impl Fields {
+    /// Returns the byte at an offset as far as `bytes` give it: those of a tensor map are open, as what a driver writes
+    /// into one is not known.
+    #[must_use]
+    pub fn byte(&self, at: u64) -> Option<u8> {
+        let byte = *self.bytes.as_deref()?.get(usize::try_from(at).ok()?)?;
+        let near = self.fields.range(at.saturating_sub(TensorBox::MAP - 1)..=at);
+        let is_mapped = |(_, field): (&u64, &Arg)| matches!(field, Arg::Tensor(_));
+        (!near.into_iter().any(is_mapped)).then_some(byte)
+    }
 }
 
 /// What is stated of a tensor map: the box that a tensor copy moves with it.

@@ -48,14 +48,17 @@ impl RecordedLaunch {
         if !param.is_scalar {
             let fields = arg.pointers.iter().filter_map(|own| Some((own.at, pointer(own)?)));
             let mut fields: BTreeMap<u64, Arg> = fields.collect();
-            // What a map is in bytes, nobody but the driver knows. Maps elsewhere than where maps can be are none.
-            let is_whole = fields.len() == arg.pointers.len() && arg.maps.is_empty();
+            let has_pointers = fields.len() == arg.pointers.len();
+            // Maps elsewhere than where maps can be are none.
             let boxed = |own: &RecordedMap| {
                 let is_placed = own.at.is_multiple_of(TensorBox::MAP_ALIGN);
                 let tensor = own.tensor.filter(|_| is_placed)?;
                 Some((own.at, Arg::Tensor(tensor)))
             };
-            fields.extend(arg.maps.iter().filter_map(boxed));
+            let maps: Vec<(u64, Arg)> = arg.maps.iter().filter_map(boxed).collect();
+            // What a map is in bytes, nobody but the driver knows: the bytes of one that cannot be stated are open, and all others with them.
+            let is_whole = has_pointers && maps.len() == arg.maps.len();
+            fields.extend(maps);
             fields.extend(arg.freed.iter().map(|at| (*at, Arg::Within(freed()))));
             let bytes = is_whole.then(|| arg.bytes.clone());
             return Some(Arg::Fields(Fields { bytes, fields }));

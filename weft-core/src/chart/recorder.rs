@@ -7,7 +7,7 @@ use super::log::{Entry, RunLog};
 use crate::emulate::{
     Access, Arrival, BarrierExit, BarrierId, BulkGroup, CopyAgent, CopyCommand, Events, Fault,
     Fence, Issuer, Iteration, LaneMask, MbarrierEvent, MbarrierId, OpenAccess, OrderQuery, PerWarp,
-    Symbolics, WarpId,
+    ProxyFence, Symbolics, WarpId,
 };
 use crate::flow::{Pc, PlaceId, Program};
 use crate::order::{Epoch, Order};
@@ -236,6 +236,10 @@ impl Events for ChartRecorder<'_> {
     }
 
     fn fence(&mut self, _: Fence) {}
+
+    fn proxy_fence(&mut self, fence: ProxyFence) {
+        self.order.fence_proxies(fence);
+    }
 
     fn converge(&mut self, warp: WarpId, lanes: LaneMask) {
         self.order.converge(warp, lanes);

@@ -214,6 +214,7 @@ fn in_some_cases(
         Code::SharedRace
         | Code::GlobalRace
         | Code::AsyncRace
+        | Code::ProxyFence
         | Code::BenignRace
         | Code::UnorderedStrong => Code::PossibleRace,
         _ => Code::DependsOnInput,

@@ -7,7 +7,7 @@ use std::ops::Range;
 use crate::emulate::{
     Access, Arrival, BarrierExit, BarrierId, BulkGroup, CopyAgent, CopyCommand, Events, Fault,
     FaultKind, Fence, Iteration, LaneMask, MbarrierEvent, MbarrierId, OpenAccess, OrderQuery,
-    PerWarp, Symbolics, WARP, WarpId,
+    PerWarp, ProxyFence, Symbolics, WARP, WarpId,
 };
 use crate::flow::{Pc, PlaceId};
 use crate::launch::Dim3;
@@ -211,6 +211,10 @@ impl Events for Detector {
     // Synchronization by fences and strong accesses is not modelled: where a kernel has it, a race is reported as
     // `possible-race`.
     fn fence(&mut self, _: Fence) {}
+
+    fn proxy_fence(&mut self, fence: ProxyFence) {
+        self.order.fence_proxies(fence);
+    }
 
     fn converge(&mut self, warp: WarpId, lanes: LaneMask) {
         self.order.converge(warp, lanes);

@@ -164,6 +164,7 @@ fn record(
         let mut reached = vec![false; passes.names.program.code.len()];
         let history = CtaHistory::within(memory, &watched);
         let order = Order::new(&full_warps(passes.inputs.block));
+        let order = order.with_agents(passes.names.program.has_agents());
         let mut recorder = Recorder {
             order,
             history,

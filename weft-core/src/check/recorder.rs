@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::emulate::{
     Access, Arrival, BarrierExit, BarrierId, BulkGroup, CopyAgent, CopyCommand, Events, Fault,
-    Fence, Iteration, LaneMask, MbarrierEvent, MbarrierId, OpenAccess, OrderQuery, Symbolics,
-    WarpId,
+    Fence, Iteration, LaneMask, MbarrierEvent, MbarrierId, OpenAccess, OrderQuery, ProxyFence,
+    Symbolics, WarpId,
 };
 use crate::flow::{Pc, PlaceId};
 use crate::order::Order;
@@ -84,6 +84,10 @@ impl Events for Recorder<'_> {
     // Synchronization by fences and strong accesses is not modelled: where a kernel has it, a race is reported as
     // `possible-race`.
     fn fence(&mut self, _: Fence) {}
+
+    fn proxy_fence(&mut self, fence: ProxyFence) {
+        self.order.fence_proxies(fence);
+    }
 
     fn converge(&mut self, warp: WarpId, lanes: LaneMask) {
         self.order.converge(warp, lanes);

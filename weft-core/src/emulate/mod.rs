@@ -32,7 +32,7 @@ pub use machine::copy_event::{
 pub use machine::event::{
     Access, AccessKind, AccessManner, Arrival, BarrierExit, DivergedThreads, Divergence, Doubt,
     DoubtKind, End, Events, Fault, FaultKind, Fence, Issuer, Iteration, OpenAccess, OrderQuery,
-    Stuck, StuckAt,
+    ProxyFence, Stuck, StuckAt,
 };
 pub use machine::memory_order::{MemoryOrder, MemoryScope, Ordering};
 pub(crate) use machine::piece::kind as access_kind;

@@ -107,6 +107,7 @@ fn support_of_row(row: &InstructionRow) -> Support {
         | Effect::Mbarrier
         | Effect::MbarrierWait
         | Effect::RegisterCount
+        | Effect::ProxyFence
         | Effect::Branch
         | Effect::Call
         | Effect::Return

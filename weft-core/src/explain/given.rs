@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::names::Names;
 use crate::emulate::{Fault, FaultKind};
 use crate::flow::{Pc, argument_of, sources_of};
-use crate::launch::{Arg, Buffer, Fields};
+use crate::launch::{Arg, Buffer};
 use crate::ptx::Space;
 
 /// For each instruction, the argument or field that its address comes from, and the number that the launch gives for
@@ -46,17 +46,19 @@ pub(crate) fn number(names: &Names<'_>, at: usize) -> Option<i128> {
         };
     };
     let first = field.offset - names.program.params[field.param].offset;
-    let of_bytes = |bytes: &[u8]| {
-        let first = usize::try_from(first).ok()?;
-        let word = bytes.get(first..)?.first_chunk()?;
-        Some(i128::from(u64::from_le_bytes(*word)))
+    let word = |byte: &dyn Fn(u64) -> Option<u8>| {
+        let bytes: Option<Vec<u8>> = (first..first.checked_add(8)?).map(byte).collect();
+        Some(i128::from(u64::from_le_bytes(*bytes?.first_chunk()?)))
     };
     match names.args.get(&field.param)? {
-        Arg::Buffer(Buffer { contents }) => of_bytes(contents.as_deref()?),
-        Arg::Fields(Fields { bytes, fields }) => match fields.get(&first) {
+        Arg::Buffer(Buffer { contents }) => {
+            let contents = contents.as_deref()?;
+            word(&|at| contents.get(usize::try_from(at).ok()?).copied())
+        }
+        Arg::Fields(given) => match given.fields.get(&first) {
             Some(Arg::Integer(value)) => Some(*value),
             Some(_) => None,
-            None => of_bytes(bytes.as_deref()?),
+            None => word(&|at| given.byte(at)),
         },
         _ => None,
     }

@@ -58,7 +58,8 @@ pub(crate) fn finding(names: &Names<'_>, space: Space, pair: &Pair, may_order: b
     let code = match pair.conflict {
         Conflict::Possible if unmodelled.is_some() => Code::Unsupported,
         Conflict::Possible => Code::PossibleRace,
-        Conflict::Strong | Conflict::Race if may_order => Code::PossibleRace,
+        _ if may_order => Code::PossibleRace,
+        Conflict::Unfenced => Code::ProxyFence,
         Conflict::Strong => Code::UnorderedStrong,
         Conflict::Race if both_write && pair.is_benign && !is_of_copy => Code::BenignRace,
         Conflict::Race => race,
@@ -75,7 +76,7 @@ pub(crate) fn finding(names: &Names<'_>, space: Space, pair: &Pair, may_order: b
         check: Some(check),
         message,
         sites,
-        notes: vec![counts(pair)],
+        notes: vec![counts(pair, code)],
         help: Some(help(names, code, pair, [&first, &second])),
         pairs: Some(ThreadPairs { within_warps, between_warps, between_ctas }),
     }
@@ -114,6 +115,7 @@ fn message(
         Code::BenignRace => "benign race: the same value is stored",
         Code::UnorderedStrong => "unordered strong accesses",
         Code::PossibleRace | Code::Unsupported => "possible race",
+        Code::ProxyFence => "pair without a proxy fence",
         _ => "race",
     };
     let memory = if space == Space::Shared { "shared" } else { "global" };
@@ -142,7 +144,7 @@ fn sites(
     vec![both]
 }
 
-fn counts(pair: &Pair) -> String {
+fn counts(pair: &Pair, code: Code) -> String {
     let mut parts = Vec::new();
     let mut part = |count: u64, text: &str| {
         if count > 0 {
@@ -152,7 +154,8 @@ fn counts(pair: &Pair) -> String {
     part(pair.within_warps, "within a warp");
     part(pair.between_warps, "between warps");
     part(pair.between_ctas, "or more between ctas");
-    format!("racing pairs of threads: {}", parts.join(", "))
+    let which = if code == Code::ProxyFence { "unfenced" } else { "racing" };
+    format!("{which} pairs of threads: {}", parts.join(", "))
 }
 
 fn help(names: &Names<'_>, code: Code, pair: &Pair, [first, second]: [&RacingAccess; 2]) -> String {
@@ -165,6 +168,11 @@ fn help(names: &Names<'_>, code: Code, pair: &Pair, [first, second]: [&RacingAcc
             let (origin, help) = names.origin(open);
             let settle = help.map_or_else(String::new, |help| format!("; {help}"));
             format!("whether both happen, and where, depends on {origin}{settle}")
+        }
+        Code::ProxyFence => {
+            "let every thread execute `fence.proxy.async` after its own accesses and in front of the barrier or the arrival that \
+             orders the copy or the product after them"
+                .into()
         }
         Code::AsyncRace if is_of_product(names, [first, second]) => {
             "if the product comes first, let its warps wait for its group (`wgmma.wait_group`), and let a barrier, or a phase that \

@@ -48,9 +48,9 @@ pub enum Assumption {
     Elected,
     /// Each cta is a cluster of its own.
     OneCtaClusters,
-    /// Proxy fences stand wherever bulk copies need them.
+    /// Proxy fences order accesses of other threads too.
     ProxyFences,
-    /// The fences stand that products of matrices need.
+    /// The fences of registers stand that products of matrices need.
     ProductFences,
     /// Tensor copies access no memory that anything else writes.
     TensorsUnwritten,
@@ -195,8 +195,9 @@ const NO_DIVERGENCE: &str =
     "no barrier diverges, which was not examined (barrier-divergence = \"off\")";
 const TENSORS_APART: &str = "tensor copies write boxes that do not overlap with each other, nor with anything else that is accessed";
 const PROXY_FENCES: &str =
-    "`fence.proxy.async` stands wherever bulk copies need it: that is not checked";
-const PRODUCT_FENCES: &str = "`fence.proxy.async` and `wgmma.fence` stand wherever `wgmma.mma_async` needs them: that is not checked";
+    "`fence.proxy.async` orders all that happens before it, whichever threads did it";
+const PRODUCT_FENCES: &str =
+    "`wgmma.fence` stands wherever `wgmma.mma_async` needs it: that is not checked";
 const OF_WORDS: &str = "pointer arguments are aligned to the words that are accessed through them";
 
 /// The alignment of a variable, or of what a pointer argument points to: its name, the alignment that is assumed, the

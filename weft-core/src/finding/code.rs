@@ -106,6 +106,8 @@ codes! {
         "two threads access the same global memory without order";
     AsyncRace "async-race" Defect
         "an asynchronous copy and another access of the same memory happen without order";
+    ProxyFence "proxy-fence" Defect
+        "no `fence.proxy.async` lies between an access of a thread and a later bulk copy or product of the same memory";
     BenignRace "benign-race" Defect
         "racing writes that provably store the same value";
     UnorderedStrong "unordered-strong" Defect

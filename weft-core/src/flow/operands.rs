@@ -333,8 +333,8 @@ pub(super) const fn function_address(function: &Function) -> u64 {
 }
 
 const fn is_modelled(decoded: &Decoded) -> bool {
-    use Effect::{Asynchronous, MemoryFence, Nothing, Opaque};
-    !matches!(decoded.row.effect, Opaque | Asynchronous | MemoryFence | Nothing)
+    use Effect::{Asynchronous, MemoryFence, Nothing, Opaque, ProxyFence};
+    !matches!(decoded.row.effect, Opaque | Asynchronous | MemoryFence | ProxyFence | Nothing)
 }
 
 /// What an instruction needs beside these operands, if anything.

@@ -37,12 +37,19 @@ pub(super) struct Clock {
     /// What has caused the point besides, although PTX's memory model orders no accesses by it: what a thread did before
     /// it made copies arrive at an mbarrier object.
     causes: Option<Box<Clock>>,
+    /// Of this, what a fence between the proxies comes after that happens before the point; `None`: nothing.
+    fenced: Option<Box<Self>>,
 }
 
 impl Clock {
     /// The clock of a point that nothing happens before, in a run of `warps` warps.
     pub(super) fn new(warps: usize) -> Self {
-        Self { warps: vec![Epoch::default(); warps], lanes: BTreeMap::new(), causes: None }
+        Self {
+            warps: vec![Epoch::default(); warps],
+            lanes: BTreeMap::new(),
+            causes: None,
+            fenced: None,
+        }
     }
 
     /// The epoch before which everything is known of each lane of a warp.
@@ -91,6 +98,27 @@ impl Clock {
         }
     }
 
+    /// What accesses of the async proxy see of it (PTX ISA §8.9.5): a fence between the proxies comes after it.
+    pub(super) fn fenced(&self) -> Option<&Self> {
+        self.fenced.as_deref()
+    }
+
+    /// Notes that a fence between the proxies comes after all that is known.
+    pub(super) fn fence(&mut self) {
+        let mut fenced = self.fenced.take().unwrap_or_else(|| Box::new(Self::new(0)));
+        fenced.join(self);
+        self.fenced = Some(fenced);
+    }
+
+    /// Makes known that lanes of a warp executed their last fences between the proxies at these epochs.
+    pub(super) fn learn_fences(&mut self, warp: WarpId, mask: LaneMask, fences: &[Epoch; WARP]) {
+        let fenced = self.fenced.get_or_insert_with(|| Box::new(Self::new(0)));
+        let own = fenced.lanes.entry(warp).or_default();
+        for lane in lanes(mask) {
+            own[lane] = own[lane].max(fences[lane]);
+        }
+    }
+
     /// Adds what another clock knows.
     pub(super) fn join(&mut self, other: &Self) {
         self.join_known(other);
@@ -112,6 +140,9 @@ impl Clock {
             for (known, given) in own.iter_mut().zip(given.iter()) {
                 *known = (*known).max(*given);
             }
+        }
+        if let Some(given) = &other.fenced {
+            self.fenced.get_or_insert_with(|| Box::new(Self::new(0))).join(given);
         }
     }
 

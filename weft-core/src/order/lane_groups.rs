@@ -3,7 +3,7 @@
 use smallvec::{SmallVec, smallvec};
 
 use super::clock::{Clock, Epoch};
-use crate::emulate::{LaneMask, WarpId};
+use crate::emulate::{LaneMask, WARP, WarpId, lanes};
 
 /// Lanes of one warp that know the same. Of its own past, which its group need not know, a lane knows everything.
 #[derive(Clone, Debug)]
@@ -18,12 +18,15 @@ pub(super) struct LaneGroups {
     groups: SmallVec<[LaneGroup; 1]>,
     /// All lanes of the warp.
     full: LaneMask,
+    /// The epoch of each lane that its last fence between the proxies began; `None`: no lane has executed one.
+    fences: Option<Box<[Epoch; WARP]>>,
 }
 
 impl LaneGroups {
     /// Lanes that know nothing, in a run of `warps` warps.
     pub(super) fn new(full: LaneMask, warps: usize) -> Self {
-        Self { groups: smallvec![LaneGroup { lanes: full, known: Clock::new(warps) }], full }
+        let group = LaneGroup { lanes: full, known: Clock::new(warps) };
+        Self { groups: smallvec![group], full, fences: None }
     }
 
     /// What these lanes know, lanes that know the same at a time.
@@ -64,6 +67,19 @@ impl LaneGroups {
     pub(super) fn release(&self, warp: WarpId, mask: LaneMask, epoch: Epoch, to: &mut Clock) {
         self.known_by(mask).for_each(|(_, known)| to.join(known));
         to.learn(warp, mask, self.full, epoch);
+        if let Some(fences) = &self.fences {
+            to.learn_fences(warp, mask, fences);
+        }
+    }
+
+    /// Lets lanes execute a fence between the proxies, which begins an epoch.
+    pub(super) fn fence(&mut self, mask: LaneMask, epoch: Epoch) {
+        self.split(mask);
+        for group in self.groups.iter_mut().filter(|group| group.lanes & mask != 0) {
+            group.known.fence();
+        }
+        let fences = self.fences.get_or_insert_default();
+        lanes(mask).for_each(|lane| fences[lane] = epoch);
     }
 
     /// Makes all lanes know what a clock knows, which knows what each of them does.
@@ -120,8 +136,13 @@ impl LaneGroups {
 
     /// Synchronizes lanes of the warp: each knows then what all of them knew, and what they did before `epoch`.
     pub(super) fn synchronize(&mut self, warp: WarpId, mask: LaneMask, epoch: Epoch) {
-        let full = self.full;
-        let at = |group: &mut LaneGroup| group.known.learn(warp, mask, full, epoch);
+        let (full, fences) = (self.full, self.fences.clone());
+        let at = |group: &mut LaneGroup| {
+            group.known.learn(warp, mask, full, epoch);
+            if let Some(fences) = &fences {
+                group.known.learn_fences(warp, mask, fences);
+            }
+        };
         if let Some(group) = self.groups.iter_mut().find(|group| group.lanes == mask) {
             return at(group);
         }

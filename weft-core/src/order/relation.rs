@@ -1,6 +1,6 @@
 //! The happens-before relation, as far as ctas have run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::clock::{Clock, Epoch};
 use super::lane_copies::LaneCopies;
@@ -9,7 +9,7 @@ use super::phases::{PhaseDoubt, PhaseIssue, PhasePoint, Phases};
 use super::recycling::{Completion, Recycling};
 use crate::emulate::{
     AgentWork, Arrival, BarrierId, BulkGroup, CopyAgent, CopyCommand, Iteration, LaneMask,
-    MbarrierEvent, MbarrierId, MbarrierStep, PerWarp, WarpId, lanes,
+    MbarrierEvent, MbarrierId, MbarrierStep, PerWarp, ProxyFence, WarpId, lanes,
 };
 
 /// The time of one warp, and what its lanes know.
@@ -54,6 +54,10 @@ pub struct Order {
     count: usize,
     /// For each mbarrier object at which bulk copies count their bytes, its agent.
     agents: BTreeMap<MbarrierId, WarpId>,
+    /// Likewise, the agent that counts there.
+    counting: BTreeMap<MbarrierId, WarpId>,
+    /// The agents that access memory in the generic proxy.
+    generic: BTreeSet<WarpId>,
     /// For each warp whose copies mbarrier objects might follow, these copies.
     copies: BTreeMap<WarpId, LaneCopies>,
     generations: BTreeMap<BarrierId, OpenGeneration>,
@@ -63,6 +67,9 @@ pub struct Order {
     phases: BTreeMap<MbarrierId, Phases>,
     /// For each iteration of a loop, the time at which each warp began it.
     iterations: BTreeMap<Iteration, PerWarp<Option<Epoch>>>,
+    /// Whether there might be agents that have not accessed memory yet.
+    awaits_agents: bool,
+    has_open_fence: bool,
 }
 
 impl Order {
@@ -79,12 +86,22 @@ impl Order {
             warps: live.iter().map(warp).collect(),
             count,
             agents: BTreeMap::new(),
+            counting: BTreeMap::new(),
+            generic: BTreeSet::new(),
             copies: BTreeMap::new(),
             generations: BTreeMap::new(),
             completed: BTreeMap::new(),
             phases: BTreeMap::new(),
             iterations: BTreeMap::new(),
+            awaits_agents: false,
+            has_open_fence: false,
         }
+    }
+
+    /// The same relation, for a program of which agents might access memory.
+    #[must_use]
+    pub fn with_agents(self, awaits_agents: bool) -> Self {
+        Self { awaits_agents, ..self }
     }
 
     /// The current time of a warp.
@@ -161,15 +178,10 @@ impl Order {
             self.phases.insert(object, Phases::new(count));
             return None;
         }
-        let agent = self.agents.get(&object).copied();
-        if step == MbarrierStep::Complete
-            && let Some(agent) = agent
-            && let Some(phases) = self.phases.get_mut(&object)
-        {
-            phases.release_copies((agent, LaneMask::MAX, self.warps[agent].tick()));
-        }
-        if let MbarrierStep::Follow { .. } = step {
-            self.follow(object, (warp, lanes));
+        match step {
+            MbarrierStep::Complete => self.release_agents(object),
+            MbarrierStep::Follow { .. } => self.follow(object, (warp, lanes)),
+            _ => {}
         }
         let WarpClock { now, lanes: groups, .. } = &mut self.warps[warp];
         let phases = self.phases.get_mut(&object)?;
@@ -209,6 +221,16 @@ impl Order {
         Some(PhaseIssue { object, doubt, here: here.side(), before: before.side() })
     }
 
+    /// Makes those that see the current phase of an object complete know what its agents did.
+    fn release_agents(&mut self, object: MbarrierId) {
+        let Some(phases) = self.phases.get_mut(&object) else { return };
+        for agents in [&self.agents, &self.counting] {
+            if let Some(agent) = agents.get(&object) {
+                phases.release_copies((*agent, LaneMask::MAX, self.warps[*agent].tick()));
+            }
+        }
+    }
+
     /// Makes those that see the current phase of an object complete know the copies that lanes have issued.
     fn follow(&mut self, object: MbarrierId, (warp, mask): (WarpId, LaneMask)) {
         let Some(LaneCopies { agent, .. }) = self.copies.get(&warp) else { return };
@@ -231,8 +253,13 @@ impl Order {
         }
         match work {
             AgentWork::Counted(object) => drop(self.agents.insert(object, agent)),
+            AgentWork::Counting(object) => {
+                self.generic.insert(agent);
+                self.counting.insert(object, agent);
+            }
             AgentWork::Grouped => {}
             AgentWork::ByLane => {
+                self.generic.insert(agent);
                 // What each lane did itself, its lane of the agent knows: see `is_own`.
                 self.copies.entry(warp).or_insert_with(|| LaneCopies::new(agent));
                 self.warps[agent].lanes = self.warps[warp].lanes.clone();
@@ -287,6 +314,22 @@ impl Order {
         self.is_agent(after) && self.copies.get(&before).is_some_and(|own| own.agent == after)
     }
 
+    /// Records that lanes execute a fence between the generic and the async proxy.
+    pub fn fence_proxies(&mut self, fence: ProxyFence) {
+        let ProxyFence { warp, lanes, may_execute } = fence;
+        self.has_open_fence |= may_execute;
+        if !may_execute {
+            let clock = &mut self.warps[warp];
+            let epoch = clock.tick();
+            clock.lanes.fence(lanes, epoch);
+        }
+    }
+
+    /// Whether there was a fence between the proxies that might not happen.
+    pub const fn has_open_fence(&self) -> bool {
+        self.has_open_fence
+    }
+
     /// Whether this is no warp but the agent of bulk copies, which are in no order.
     pub fn is_agent(&self, warp: WarpId) -> bool {
         warp.index() >= self.count
@@ -306,8 +349,9 @@ impl Order {
         clock.lanes.remove(mask);
     }
 
-    /// Whether everything that the lanes `mask` of the warp `before` did at `then` happens before what the lanes `later`
-    /// of the warp `after` do now, save that of each lane with itself.
+    /// Whether everything that the lanes `mask` of the warp `before` did at `then` is ordered before what the lanes `later`
+    /// of the warp `after` do now, save that of each lane with itself: it happens before, and between accesses of threads
+    /// and later ones of agents there is a fence between the proxies.
     pub fn is_before(
         &self,
         (before, then, mask): (WarpId, Epoch, LaneMask),
@@ -316,19 +360,47 @@ impl Order {
         let is_own = self.is_own(before, after);
         let itself = if is_own && later.is_power_of_two() { later } else { 0 };
         let mut known = self.warps[after].lanes.known_by(later);
-        known.all(|(_, known)| known.has(before, then, mask & !itself))
+        let crosses = self.crosses_proxies(before, after);
+        known.all(|(_, known)| {
+            let has = |known: &Clock| known.has(before, then, mask & !itself);
+            has(known) && (!crosses || known.fenced().is_some_and(has))
+        })
+    }
+
+    /// Whether only a fence between the proxies orders accesses of one before those of the other: an agent accesses memory
+    /// in the async proxy. That its accesses are complete, threads learn with such a fence (PTX ISA §9.7.9.25.2).
+    fn crosses_proxies(&self, before: WarpId, after: WarpId) -> bool {
+        self.is_agent(after) && !self.is_agent(before) && !self.generic.contains(&after)
     }
 
     /// Whether nothing distinguishes the lanes of `before` as `after` sees them: if [`Self::is_before`] does not hold
     /// for all, it holds for no two of them.
     pub fn is_one(&self, before: WarpId, after: WarpId) -> bool {
-        let is_one = self.warps[after].lanes.common().is_some_and(|known| known.is_one(before));
-        is_one && (before == after || !self.is_own(before, after))
+        let crosses = self.crosses_proxies(before, after);
+        self.warps[after].lanes.common().is_some_and(|known| {
+            let is_fenced_alike = || known.fenced().is_none_or(|fenced| fenced.is_one(before));
+            known.is_one(before) && (!crosses || is_fenced_alike())
+        }) && (before == after || !self.is_own(before, after))
     }
 
     /// The lanes of `mask` of the warp `before`, other than `lane` itself, of which not everything that they did at
-    /// `then` happens before what `lane` of the warp `after` does now.
+    /// `then` is ordered before what `lane` of the warp `after` does now, as for [`Self::is_before`].
     pub fn unordered_lanes(
+        &self,
+        (before, then, mask): (WarpId, Epoch, LaneMask),
+        (after, lane): (WarpId, usize),
+    ) -> LaneMask {
+        let happens = self.unknown_lanes((before, then, mask), (after, lane));
+        if !self.crosses_proxies(before, after) {
+            return happens;
+        }
+        let known = self.warps[after].lanes.known_by(1 << lane).next();
+        let fenced = known.and_then(|(_, known)| known.fenced());
+        happens | fenced.map_or(mask, |fenced| fenced.unknown(before, then, mask))
+    }
+
+    /// As [`Self::unordered_lanes`], for what does not happen before, whether or not a fence is missing.
+    pub fn unknown_lanes(
         &self,
         (before, then, mask): (WarpId, Epoch, LaneMask),
         (after, lane): (WarpId, usize),
@@ -363,10 +435,16 @@ impl Order {
         })
     }
 
-    /// Whether what these lanes of a warp did at `then` happens before everything that follows.
+    /// Whether what these lanes of a warp did at `then` is ordered before everything that follows.
     pub fn is_before_all(&self, before: WarpId, then: Epoch, mask: LaneMask) -> bool {
-        let mut warps = self.warps.entries();
-        warps.all(|(warp, clock)| self.is_before((before, then, mask), (warp, clock.live)))
+        let is_fenced = |known: &Clock| {
+            self.is_agent(before) || known.fenced().is_some_and(|own| own.has(before, then, mask))
+        };
+        self.warps.entries().all(|(warp, clock)| {
+            let mut known = clock.lanes.known_by(clock.live);
+            self.is_before((before, then, mask), (warp, clock.live))
+                && (!self.awaits_agents || known.all(|(_, known)| is_fenced(known)))
+        })
     }
 }
 
@@ -404,30 +482,4 @@ fn arrive_in_phase(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::emulate::CtaRank;
-    use crate::flow::Pc;
-
-    /// A warp that waits at a barrier alone.
-    fn synchronize_alone(order: &mut Order, warp: WarpId) {
-        let barrier = BarrierId::named(CtaRank::default(), 1).expect("one of sixteen");
-        order.arrive(Arrival { warp, barrier, waits: true, pc: Pc(0) });
-        order.complete(barrier);
-    }
-
-    #[test]
-    fn all_that_live_have_to_know() {
-        let all = LaneMask::MAX;
-        let [first, second] = [0, 1].map(WarpId::new);
-        let mut order = Order::new(&[1, all].into_iter().collect());
-        assert!(!order.is_before_all(second, Epoch::default(), all), "it does not know itself");
-        synchronize_alone(&mut order, second);
-        assert!(
-            !order.is_before_all(second, Epoch::default(), all),
-            "the first warp does not know"
-        );
-        order.exit(first, 1);
-        assert!(order.is_before_all(second, Epoch::default(), all), "nobody else is left");
-    }
-}
+mod tests;

@@ -17,6 +17,8 @@ pub(super) struct RegionEntry {
 pub enum Conflict {
     /// One of the two accesses might not happen.
     Possible,
+    /// An access happens before one in the other proxy, and no fence between the proxies orders the two.
+    Unfenced,
     /// Both are strong with scopes that include each other: no data race in PTX's memory model, yet unordered.
     Strong,
     /// A data race.
@@ -25,7 +27,7 @@ pub enum Conflict {
 
 impl Conflict {
     /// Number of conflicts.
-    pub(super) const COUNT: usize = 3;
+    pub(super) const COUNT: usize = 4;
 }
 
 /// How two accesses of different threads conflict if nothing orders them; `None` if they do not. `same_cta`: both

@@ -5,13 +5,13 @@ use std::collections::{BTreeSet, HashMap};
 use foldhash::fast::RandomState;
 
 use super::copies::CopyMeeting;
-use super::entry::conflict;
+use super::entry::{Conflict, conflict};
 use super::pages::Pages;
 use super::pairs::{Met, Pairs, RacingAccess, Threads};
 use super::rows::{KnownRows, LaneBytes, Row, rows};
 use super::stored::{StoredByte, are_same};
 use crate::emulate::memory::bytes::{Bytes, PAGE, places};
-use crate::emulate::{Access, Symbolics, Value, WarpId, lanes};
+use crate::emulate::{Access, LaneMask, Symbolics, Value, WarpId, lanes};
 use crate::flow::Pc;
 use crate::order::{Epoch, Order};
 use crate::ptx::Space;
@@ -316,11 +316,12 @@ impl Meeting<'_> {
             let sides = [old, new].map(|record| (record.side.pc, record.side.warp));
             let key = (space, self.page, sides);
             let is_known = note_rows(raced, key, [&old.row, &new.row]);
-            if is_known && pairs.is_settled(space, old.side.pc, new.side.pc, conflict) {
+            let is_exact = !order.is_agent(after);
+            if is_known && is_exact && pairs.is_settled(space, old.side.pc, new.side.pc, conflict) {
                 return;
             }
         }
-        let threads = self.unordered(old, new);
+        let (threads, conflict) = self.unordered(old, new, conflict);
         let Some((first, second)) = threads.first() else { return };
         let is_benign = || {
             if old.is_uniform() && new.is_uniform() {
@@ -334,17 +335,35 @@ impl Meeting<'_> {
     }
 
     /// For each lane of the later access: the lanes of the earlier one that share a byte with it and are not ordered
-    /// before it.
-    fn unordered(&self, old: &AccessRecord, new: &AccessRecord) -> Threads {
+    /// before it. Also returns how they conflict, if `conflict` is how they do in one proxy.
+    fn unordered(
+        &self,
+        old: &AccessRecord,
+        new: &AccessRecord,
+        conflict: Conflict,
+    ) -> (Threads, Conflict) {
         let (before, after) = (old.warp, new.warp);
         let both = old.row.bytes & new.row.bytes;
-        let mut threads = Threads::default();
-        for lane in lanes(new.row.lanes_at(both)) {
-            let others = old.row.lanes_at(new.row.bytes_of(lane) & both);
-            threads.of[lane] =
-                self.order.unordered_lanes((before, old.when, others), (after, lane));
+        let of = |unordered: &dyn Fn((WarpId, Epoch, LaneMask), (WarpId, usize)) -> LaneMask| {
+            let mut threads = Threads::default();
+            for lane in lanes(new.row.lanes_at(both)) {
+                let others = old.row.lanes_at(new.row.bytes_of(lane) & both);
+                threads.of[lane] = unordered((before, old.when, others), (after, lane));
+            }
+            threads
+        };
+        let unordered = of(&|before, after| self.order.unordered_lanes(before, after));
+        if !self.order.is_agent(after) {
+            return (unordered, conflict);
         }
-        threads
+        let unknown = of(&|before, after| self.order.unknown_lanes(before, after));
+        match conflict {
+            _ if unknown.first().is_some() => (unknown, conflict),
+            Conflict::Strong | Conflict::Race if !self.order.has_open_fence() => {
+                (unordered, Conflict::Unfenced)
+            }
+            _ => (unordered, Conflict::Possible),
+        }
     }
 
     /// Whether two lanes provably leave the same in all bytes that both store.

@@ -183,6 +183,7 @@ pub fn is_observable(program: &Program, pc: Pc) -> bool {
         | Effect::Mbarrier
         | Effect::MbarrierWait
         | Effect::Asynchronous => true,
+        Effect::ProxyFence => program.has_agents(),
         Effect::RegisterCount => program.thread_registers.is_some(),
         _ => false,
     }

@@ -110,6 +110,24 @@ fn tensor_maps_fit_parameters() {
 }
 
 #[test]
+fn bytes_of_a_structure_are_known_but_for_those_of_its_maps() {
+    // A branch over the barrier is decided by one word of the structure, whose bytes 64 to 191 are a map.
+    let params = ".param .align 64 .b8 x[256]";
+    let given =
+        Arg::Fields(Fields { bytes: Some(vec![0; 256]), fields: [(64, tensor(16))].into() });
+    for (at, verdict) in
+        [(60, Verdict::Clean), (64, Verdict::Open), (188, Verdict::Open), (192, Verdict::Clean)]
+    {
+        let body = format!(
+            "ld.param.u32 %r2, [x+{at}];\nadd.u32 %r2, %r2, %r1;\nsetp.gt.u32 %p1, %r2, 40;\n@%p1 bra END;\n\
+             bar.sync 1, 32;\nEND:"
+        );
+        let report = run_under(params, &body, (32, 1), &[(0, given.clone())]).unwrap();
+        assert_eq!(report.verdict(), verdict, "at {at}: {:?}", report.findings);
+    }
+}
+
+#[test]
 fn sizes_of_boxes_are_multiples_of_16_that_fit_shared_memory() {
     let all = [0, 8, 16, 24, 232_448, 232_464, u64::MAX].map(TensorBox::of);
     let of = |bytes| Some(TensorBox { bytes });

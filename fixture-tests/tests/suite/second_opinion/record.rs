@@ -205,7 +205,9 @@ impl Events for Record<'_> {
             .collect();
         let (copy, done) = (self.relation.behind(&here), self.relation.behind(&[]));
         match agent.work {
-            AgentWork::Counted(object) => self.phases.entry(object).or_default().copy(done),
+            AgentWork::Counted(object) | AgentWork::Counting(object) => {
+                self.phases.entry(object).or_default().copy(done)
+            }
             AgentWork::Grouped => self.bulk.entry(agent.agent).or_default().add(done),
             AgentWork::ByLane => return,
         }

@@ -69,7 +69,7 @@ fn arguments_with_tensor_maps_are_left_open_and_said() {
     let whole = json!({"at": 64, "mode": "tiled", "element": "f32", "box": [16, 8], "steps": [1, 1], "interleave": 0});
     let boxed = mapped("map-box", &whole).job(&module(MAPPED)).launch.args;
     let fields = [(64, Arg::Tensor(TensorBox { bytes: 512 }))].into();
-    assert_eq!(boxed[&0], Arg::Fields(Fields { bytes: None, fields }));
+    assert_eq!(boxed[&0], Arg::Fields(Fields { bytes: Some(vec![0; 192]), fields }));
     let has_maps = LaunchDoubts { has_maps: true, ..LaunchDoubts::default() };
     assert_eq!(job.recorded.unwrap().doubts, has_maps);
     // 128 bytes from 65 on are more than there are; the allocation is none of the launch.

@@ -16,9 +16,9 @@ pub struct Assumed {
     pub targets: bool,
     /// `elect.sync` elects the lowest lane of its mask.
     pub elected: bool,
-    /// Bulk copies see what is ordered before them.
+    /// Fences between the proxies order all that happens before them.
     pub proxies: bool,
-    /// Products of matrices see what is ordered before them, in shared memory and in registers.
+    /// Products of matrices see what registers were set to before them.
     pub products: bool,
 }
 

@@ -44,7 +44,6 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         if point.decoded.is_strange || contents.has(Space::Shared) || contents.has(Space::Global) {
             return Err(doubt(DoubtKind::Unsupported, point.instr.place, None));
         }
-        self.facts.assumed.proxies = true;
         if matches!(point.decoded.row.opcode, Opcode::BulkStore | Opcode::BulkReduce) {
             return lanes(point.lanes).try_for_each(|lane| {
                 let own = SyncPoint { lanes: 1 << lane, ..point };

@@ -74,8 +74,10 @@ pub enum MbarrierStep {
 /// What an agent takes over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AgentWork {
-    /// What an mbarrier object counts: a bulk copy, or an arrival that follows asynchronous copies.
+    /// A bulk copy whose bytes an mbarrier object counts.
     Counted(MbarrierId),
+    /// What counts at an mbarrier object: an access to the object itself, in the generic proxy.
+    Counting(MbarrierId),
     /// A bulk copy, or a product, that the thread puts into a group.
     Grouped,
     /// Asynchronous copies of the lanes of a warp, which mbarrier objects can count. Each lane of the agent is that of the

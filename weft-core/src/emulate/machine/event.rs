@@ -211,6 +211,17 @@ pub struct Fence {
     pub may_execute: bool,
 }
 
+/// Lanes execute a fence between the generic and the async proxy (PTX ISA §9.7.13.4).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ProxyFence {
+    /// Their warp.
+    pub warp: WarpId,
+    /// The lanes.
+    pub lanes: LaneMask,
+    /// Whether it lies under an open condition and might not happen.
+    pub may_execute: bool,
+}
+
 /// A warp arrives at a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
@@ -270,6 +281,8 @@ pub trait Events {
     fn bulk_group(&mut self, group: BulkGroup);
     /// Lanes execute a fence.
     fn fence(&mut self, fence: Fence);
+    /// Lanes execute a fence between the proxies.
+    fn proxy_fence(&mut self, fence: ProxyFence);
     /// These lanes of a warp have synchronized with each other.
     fn converge(&mut self, warp: WarpId, lanes: LaneMask);
     /// A warp arrives.

@@ -1,7 +1,7 @@
 //! Faults: emits those of accesses that are out of bounds, misaligned or write to read-only memory, of values from
 //! memory that nothing wrote, and of traps. Also emits fences, and finds out how much dynamic shared memory is needed.
 
-use super::event::{Access, AccessKind, Events, Fault, FaultKind, Fence, OrderQuery};
+use super::event::{Access, AccessKind, Events, Fault, FaultKind, Fence, OrderQuery, ProxyFence};
 use super::memory_order::{MemoryScope, Ordering};
 use super::piece::Piece;
 use super::state::Machine;
@@ -64,13 +64,20 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         });
     }
 
-    /// Emits a fence. Fences for other ways of reaching memory, such as `fence.proxy`, are not modelled and emit
-    /// nothing.
+    /// Emits a fence. Fences for other ways of reaching memory, such as `fence.proxy.alias`, are not modelled and
+    /// emit nothing.
     pub(super) fn emit_fence(&mut self, warp: WarpId, pc: Pc, instr: &Instr, lanes: LaneMask) {
         let Some(decoded) = instr.decoded().filter(|decoded| !decoded.is_strange) else { return };
         let (ordering, scope) = (Ordering::of_fence(decoded), MemoryScope::of(decoded));
         let may_execute = self.may_execute.is_some();
         self.events.fence(Fence { warp, lanes, pc, ordering, scope, may_execute });
+    }
+
+    /// Emits a fence between the generic and the async proxy.
+    pub(super) fn emit_proxy_fence(&mut self, warp: WarpId, lanes: LaneMask) {
+        let may_execute = self.may_execute.is_some();
+        self.facts.assumed.proxies = true;
+        self.events.proxy_fence(ProxyFence { warp, lanes, may_execute });
     }
 
     /// Emits that lanes abort the launch.

@@ -36,8 +36,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     /// Emits that an object is accessed at some time after an instruction of a lane, and before the phase is complete.
     pub(super) fn access_later(&mut self, point: SyncPoint<'_>, object: MbarrierId) {
         let SyncPoint { warp, pc, lanes, .. } = point;
-        let agent = self.phases.agent(AgentDuty::Object(object), self.warps.count());
-        self.events.lend(CopyAgent { agent, work: AgentWork::Counted(object), warp, lanes });
+        let agent = self.phases.agent(AgentDuty::Counts(object), self.warps.count());
+        self.events.lend(CopyAgent { agent, work: AgentWork::Counting(object), warp, lanes });
         let lane = u8::try_from(lanes.trailing_zeros()).expect("a warp has 32 lanes");
         let addresses = Value::uniform(object.address);
         let end = object.address + u64::from(Mbarriers::BYTES);

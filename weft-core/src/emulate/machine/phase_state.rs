@@ -12,8 +12,10 @@ use crate::flow::{BlockId, Pc, PlaceId, Reg};
 /// What an agent does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum AgentDuty {
-    /// The copies whose bytes are counted at an object, and the arrivals there that follow copies.
+    /// The copies whose bytes are counted at an object.
     Object(MbarrierId),
+    /// What is counted at an object at some time after its instruction.
+    Counts(MbarrierId),
     /// The reads of the copies of a thread that it puts into bulk groups.
     Reads(WarpId, LaneMask),
     /// The writes of these copies.

@@ -120,6 +120,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                 self.compute_counted(warp, pc, instr, enabled)?;
             }
             Effect::MemoryFence => self.emit_fence(warp, pc, instr, enabled),
+            Effect::ProxyFence => self.emit_proxy_fence(warp, enabled),
             Effect::RegisterCount => return self.change_registers(warp, block, pc, instr, enabled),
             Effect::Nothing | Effect::Branch | Effect::Call | Effect::Return | Effect::Exit => {}
         }

@@ -25,7 +25,6 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         if point.decoded.is_strange || loads && self.slice.contents.has(Space::Shared) {
             return Err(doubt(DoubtKind::Unsupported, point.instr.place, None));
         }
-        self.facts.assumed.proxies = true;
         if !loads {
             return lanes(point.lanes).try_for_each(|lane| {
                 let own = SyncPoint { lanes: 1 << lane, ..point };

@@ -1,8 +1,6 @@
 //! Fills the parameter bank: arguments as the launch gives them, pointers with addresses of buffers and objects of
 //! their own. The rest is open.
 
-use std::collections::BTreeMap;
-
 use super::input_error::InputError;
 use super::segment::Segment;
 use super::tensors;
@@ -214,15 +212,16 @@ fn structure(
     arg: Option<&Arg>,
 ) -> Result<Vec<Segment>, String> {
     let param = &program.params[position];
-    let none = BTreeMap::new();
-    let (bytes, given) = match arg {
+    let given = match arg {
         Some(Arg::Within(_)) => return Err(NO_POINTER.to_owned()),
-        None | Some(Arg::Buffer(Buffer { contents: None })) => (None, &none),
-        Some(Arg::Buffer(Buffer { contents })) => (contents.as_deref(), &none),
-        Some(Arg::Fields(Fields { bytes, fields })) => (bytes.as_deref(), fields),
+        None => Fields::default(),
+        Some(Arg::Buffer(Buffer { contents })) => {
+            Fields { bytes: contents.clone(), ..Fields::default() }
+        }
+        Some(Arg::Fields(given)) => given.clone(),
         Some(Arg::Tensor(_)) => {
             tensors::lies_within(param, 0)?;
-            (None, &none)
+            Fields::default()
         }
         Some(Arg::Integer(_) | Arg::Float(_)) => {
             return Err(format!(
@@ -232,24 +231,27 @@ fn structure(
             ));
         }
     };
-    if let Some(bytes) = bytes.filter(|bytes| bytes.len() as u64 != param.size) {
-        let (size, count) = (param.size, bytes.len());
+    let count = given.bytes.as_ref().map(Vec::len);
+    if let Some(count) = count.filter(|count| *count as u64 != param.size) {
+        let size = param.size;
         return Err(format!("the structure has {size} bytes, the contents given have {count}"));
     }
     let numbered = program.fields.iter().zip(program.params.len()..);
     let mut of_param: Vec<_> = numbered.filter(|(field, _)| field.param == position).collect();
     of_param.sort_by_key(|(field, _)| field.offset);
-    let maps = given.iter().filter(|(_, arg)| matches!(arg, Arg::Tensor(_)));
+    let maps = given.fields.iter().filter(|(_, arg)| matches!(arg, Arg::Tensor(_)));
     maps.map(|(at, _)| *at).try_for_each(|at| tensors::lies_within(param, at))?;
-    let numbers = given.iter().filter(|(_, arg)| !matches!(arg, Arg::Within(_) | Arg::Tensor(_)));
+    let numbers =
+        given.fields.iter().filter(|(_, arg)| !matches!(arg, Arg::Within(_) | Arg::Tensor(_)));
     numbers.map(|(at, _)| *at).try_for_each(|at| is_field(&of_param, param, at))?;
-    parts(program, &of_param, param, bytes, given, Origin::Argument(position))
+    parts(program, &of_param, param, &given, Origin::Argument(position))
 }
 
 /// The bytes of a structure that are known from the given bytes and from pointers into stated buffers, which the kernel
 /// need not load as fields.
-fn known_bytes(program: &Program, param: &Param, bytes: Option<&[u8]>) -> Vec<Option<u8>> {
-    let mut known: Vec<_> = bytes.unwrap_or_default().iter().copied().map(Some).collect();
+fn known_bytes(program: &Program, param: &Param, given: &Fields) -> Vec<Option<u8>> {
+    let places = 0..given.bytes.as_ref().map_or(0, |bytes| bytes.len() as u64);
+    let mut known: Vec<_> = places.map(|at| given.byte(at)).collect();
     for (at, place) in program.stated_pointers() {
         let first = at.checked_sub(param.offset).filter(|first| *first < param.size);
         let Some(first) = first.and_then(|first| usize::try_from(first).ok()) else { continue };
@@ -266,11 +268,10 @@ fn parts(
     program: &Program,
     fields: &[(&Field, usize)],
     param: &Param,
-    bytes: Option<&[u8]>,
-    given: &BTreeMap<u64, Arg>,
+    given: &Fields,
     origin: Origin,
 ) -> Result<Vec<Segment>, String> {
-    let known = known_bytes(program, param, bytes);
+    let known = known_bytes(program, param, given);
     let part = |first: u64, size: u64, origin: Origin| {
         let at = |place: u64| usize::try_from(place - param.offset).unwrap_or(usize::MAX);
         let end = at(first.saturating_add(size)).min(known.len());
@@ -285,10 +286,10 @@ fn parts(
         let pointer = || program.pointer(*at).to_le_bytes().to_vec();
         let is_open = |part: &Segment| part.contents.is_empty();
         let field_part = part(field.offset, field.size, own);
-        let field_part = match given.get(&(field.offset - param.offset)) {
+        let field_part = match given.fields.get(&(field.offset - param.offset)) {
             Some(Arg::Within(_) | Arg::Tensor(_)) => field_part,
             Some(arg) => whole(given_field(arg, field, param, pointer)?),
-            None if bytes.is_none() && field.is_pointer && is_open(&field_part) => whole(pointer()),
+            None if field.is_pointer && is_open(&field_part) => whole(pointer()),
             None => field_part,
         };
         parts.push(between(here, field.offset));

@@ -44,8 +44,8 @@ pub fn is_given(program: &Program, launch: &Launch, position: usize) -> bool {
     let Some(field) = program.field(position) else { return launch.args.contains_key(&position) };
     match launch.args.get(&field.param) {
         Some(Arg::Buffer(Buffer { contents })) => contents.is_some(),
-        Some(Arg::Fields(Fields { bytes, .. })) => {
-            bytes.is_some() || given(program, launch, field).is_some()
+        Some(Arg::Fields(fields)) => {
+            is_known(program, fields, field) || given(program, launch, field).is_some()
         }
         _ => false,
     }
@@ -61,7 +61,7 @@ pub fn pointers(program: &Program, launch: &Launch) -> BTreeSet<usize> {
     };
     let is_given = |field: &Field| match launch.args.get(&field.param) {
         Some(Arg::Buffer(Buffer { contents })) => contents.is_some(),
-        Some(Arg::Fields(given_fields)) => given_fields.bytes.is_some(),
+        Some(Arg::Fields(given_fields)) => is_known(program, given_fields, field),
         _ => false,
     };
     let is_field = |field: &Field| match given(program, launch, field) {
@@ -247,6 +247,12 @@ fn given<'l>(program: &Program, launch: &'l Launch, field: &Field) -> Option<&'l
         }
         _ => None,
     }
+}
+
+/// Whether the bytes given of a structure have all those of a field.
+fn is_known(program: &Program, given: &Fields, field: &Field) -> bool {
+    let first = field.offset - program.params[field.param].offset;
+    (first..first.saturating_add(field.size)).all(|at| given.byte(at).is_some())
 }
 
 /// The buffers that the launch states.

@@ -71,6 +71,8 @@ pub enum Effect {
     /// Orders memory. A fence alone orders no accesses of different threads: one thread has to observe a value that the
     /// other one wrote (PTX ISA §8.8).
     MemoryFence,
+    /// Orders accesses of the generic proxy and of the async proxy (PTX ISA §8.9.5).
+    ProxyFence,
     /// Has no effect that the checker models or needs.
     Nothing,
     /// Memory or synchronization that is not modelled: the verdict is open if a thread reaches it.

@@ -6,8 +6,8 @@
 
 use super::Effect::{
     self, Asynchronous, Atomic, Barrier, Branch, BulkCopy, Call, Compute, CopyGroup, Exchange,
-    Exit, Load, Mbarrier, MbarrierWait, MemoryFence, Multiply, Nothing, Opaque, RegisterCount,
-    Return, Store, WarpBarrier,
+    Exit, Load, Mbarrier, MbarrierWait, MemoryFence, Multiply, Nothing, Opaque, ProxyFence,
+    RegisterCount, Return, Store, WarpBarrier,
 };
 use super::Family::{
     self, Access, Arithmetic, Bits, Compare, Control, Convert, Fence, Matrix, Move,
@@ -157,6 +157,7 @@ table! {
     BarrierCluster "barrier.cluster" "s*" Synchronization Asynchronous "9.7.13.3";
     Membar "membar" "" Fence MemoryFence "9.7.13.4";
     Fence "fence" "s*" Fence MemoryFence "9.7.13.4";
+    FenceProxyAsync "fence.proxy.async" "" Fence ProxyFence "9.7.13.4";
     Atom "atom" "dms*" Access Atomic "9.7.13.5";
     AtomNoReturn "red" "ms*" Access Atomic "9.7.13.7";
     RedAsync "red.async" "ms*" Access Asynchronous "9.7.13.8";
