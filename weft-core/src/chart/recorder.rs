@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::log::{Entry, RunLog};
 use crate::emulate::{
     Access, Arrival, BarrierExit, BarrierId, BulkGroup, CopyAgent, CopyCommand, Events, Fault,
-    Fence, Iteration, LaneMask, MbarrierEvent, MbarrierId, OpenAccess, OrderQuery, PerWarp,
+    Fence, Issuer, Iteration, LaneMask, MbarrierEvent, MbarrierId, OpenAccess, OrderQuery, PerWarp,
     ProxyFence, Symbolics, WarpId,
 };
 use crate::flow::{Pc, PlaceId, Program};
@@ -42,6 +42,8 @@ enum Reach {
 pub(super) struct RunPoint {
     /// Its number among the points of the cta.
     pub(super) number: usize,
+    /// The warp that does it, or an agent that does it for the thread, with the lane of it and its time.
+    doer: (WarpId, usize),
     then: Epoch,
     reach: Reach,
 }
@@ -109,6 +111,16 @@ impl<'a> ChartRecorder<'a> {
 
     /// Records that lanes execute an instruction, if some site is there. `reach`: what a lane accesses.
     fn see(&mut self, at: (Pc, WarpId, LaneMask), reach: impl Fn(usize) -> Reach) {
+        self.see_done(at, |watch| (watch.warp, watch.lane), reach);
+    }
+
+    /// As `see`, where `doer` does what a thread has issued.
+    fn see_done(
+        &mut self,
+        at: (Pc, WarpId, LaneMask),
+        doer: impl Fn(&Watch) -> (WarpId, usize),
+        reach: impl Fn(usize) -> Reach,
+    ) {
         if self.pair.is_some() {
             return;
         }
@@ -120,8 +132,9 @@ impl<'a> ChartRecorder<'a> {
             let number = self.count;
             self.count += 1;
             self.log.push(Entry::Point(number));
-            let point =
-                RunPoint { number, then: self.order.now(watch.warp), reach: reach(watch.lane) };
+            let doer = doer(&watch);
+            let then = self.order.now(doer.0);
+            let point = RunPoint { number, doer, then, reach: reach(watch.lane) };
             if let Some(other) = self.unordered_with(index, &point) {
                 self.pair = Some(if index == 0 { [number, other] } else { [other, number] });
                 self.log.pin();
@@ -140,11 +153,10 @@ impl<'a> ChartRecorder<'a> {
     /// before it.
     fn unordered_with(&self, index: usize, point: &RunPoint) -> Option<usize> {
         let [_, _] = self.points.as_slice() else { return None };
-        let (watch, other) = (self.watches[index], self.watches[1 - index]);
         let is_unordered = |before: &&RunPoint| {
-            let before_it = (other.warp, before.then, 1 << other.lane);
-            point.overlaps(before)
-                && self.order.unordered_lanes(before_it, (watch.warp, watch.lane)) != 0
+            let (warp, lane) = before.doer;
+            let before_it = (warp, before.then, 1 << lane);
+            point.overlaps(before) && self.order.unordered_lanes(before_it, point.doer) != 0
         };
         let found = self.points[1 - index].last.iter().rev().find(is_unordered);
         found.map(|found| found.number)
@@ -164,16 +176,39 @@ impl OrderQuery for ChartRecorder<'_> {
 impl Events for ChartRecorder<'_> {
     fn access(&mut self, access: &Access<'_>, _: &Symbolics) {
         // What a bulk copy does in global memory is shown where its thread issues it.
-        if let Some((warp, lane)) = access.issuer.filter(|_| access.space == Space::Global) {
+        if access.space == Space::Global
+            && let Some((warp, lane)) = access.only_issuer()
+        {
             let (first, last) = access.addresses.ends(access.lanes);
             let end = last.saturating_add(access.bytes.into());
             self.see((access.pc, warp, 1 << lane), |_| Reach::Bytes(access.space, first..end));
             return;
         }
-        self.see((access.pc, access.warp, access.lanes), |lane| {
-            let start = access.addresses.bits_of(lane);
-            Reach::Bytes(access.space, start..start.saturating_add(access.bytes.into()))
-        });
+        if let Some((warp, lane)) = access.only_issuer()
+            && access.kind.is_atomic()
+        {
+            // What an mbarrier object counts for a thread.
+            let (first, last) = access.addresses.ends(access.lanes);
+            let end = last.saturating_add(access.bytes.into());
+            self.see_done(
+                (access.pc, warp, 1 << lane),
+                |_| (access.warp, 0),
+                |_| Reach::Bytes(access.space, first..end),
+            );
+            return;
+        }
+        let warp = match access.issuer {
+            Some(Issuer::Lanes(warp)) => warp,
+            _ => access.warp,
+        };
+        self.see_done(
+            (access.pc, warp, access.lanes),
+            |watch| (access.warp, watch.lane),
+            |lane| {
+                let start = access.addresses.bits_of(lane);
+                Reach::Bytes(access.space, start..start.saturating_add(access.bytes.into()))
+            },
+        );
     }
 
     fn open_access(&mut self, warp: WarpId, lanes: LaneMask, access: OpenAccess) {
@@ -184,7 +219,9 @@ impl Events for ChartRecorder<'_> {
         self.see((fault.pc, fault.warp, 1 << fault.lane), |_| Reach::Nothing);
     }
 
-    fn copies(&mut self, _: WarpId, _: LaneMask, _: CopyCommand, _: &Symbolics) {}
+    fn copies(&mut self, warp: WarpId, lanes: LaneMask, command: CopyCommand, _: &Symbolics) {
+        self.order.at_copies(warp, lanes, command);
+    }
 
     fn lend(&mut self, agent: CopyAgent) {
         self.order.lend(agent);

@@ -174,6 +174,7 @@ impl Events for Detector {
     }
 
     fn copies(&mut self, warp: WarpId, lanes: LaneMask, command: CopyCommand, _: &Symbolics) {
+        self.order.at_copies(warp, lanes, command);
         for copy in self.copies.command(warp, lanes, command) {
             let access = copy.access();
             let is_shared = access.space == Space::Shared;

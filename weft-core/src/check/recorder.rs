@@ -58,6 +58,7 @@ impl Events for Recorder<'_> {
         command: CopyCommand,
         symbolics: &Symbolics,
     ) {
+        self.order.at_copies(warp, lanes, command);
         for copy in self.copies.command(warp, lanes, command) {
             let access = copy.access();
             self.history.access(&access, self.cta, &self.order, symbolics, self.pairs);

@@ -26,11 +26,13 @@ pub use facts::counters::{CounterIndex, Drawn};
 pub use facts::independent::CtaFacts;
 pub use facts::interference::Loaded;
 pub(crate) use facts::tensors::{TensorUse, Tensors};
-pub use machine::copy_event::{BulkGroup, CopyAgent, CopyCommand, MbarrierEvent, MbarrierStep};
+pub use machine::copy_event::{
+    AgentWork, BulkGroup, CopyAgent, CopyCommand, MbarrierEvent, MbarrierStep,
+};
 pub use machine::event::{
     Access, AccessKind, AccessManner, Arrival, BarrierExit, DivergedThreads, Divergence, Doubt,
-    DoubtKind, End, Events, Fault, FaultKind, Fence, Iteration, OpenAccess, OrderQuery, ProxyFence,
-    Stuck, StuckAt,
+    DoubtKind, End, Events, Fault, FaultKind, Fence, Issuer, Iteration, OpenAccess, OrderQuery,
+    ProxyFence, Stuck, StuckAt,
 };
 pub use machine::memory_order::{MemoryOrder, MemoryScope, Ordering};
 pub(crate) use machine::piece::kind as access_kind;

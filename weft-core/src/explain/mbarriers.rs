@@ -119,6 +119,7 @@ fn words(doubt: PhaseDoubt, name: &str) -> (String, &'static str, &'static str, 
             "counts in the phase before",
             "PTX asks for a wait that sees a phase complete before a thread arrives in the next one: let a thread wait",
         ),
+        PhaseDoubt::Join => late_copies(name),
         PhaseDoubt::Bytes => (
             format!(
                 "a phase of the mbarrier at {name} might be complete before it expects these bytes"
@@ -128,6 +129,18 @@ fn words(doubt: PhaseDoubt, name: &str) -> (String, &'static str, &'static str, 
             "expect the bytes with the arrival (`mbarrier.arrive.expect_tx`), or before it in the same thread",
         ),
     }
+}
+
+/// As `words`, about a phase that might be complete before it waits for copies.
+fn late_copies(name: &str) -> (String, &'static str, &'static str, &'static str) {
+    (
+        format!(
+            "a phase of the mbarrier at {name} might be complete before it waits for these asynchronous copies"
+        ),
+        "arrives in the phase",
+        "makes the phase wait for the copies of its thread; nothing orders it before an arrival in the phase",
+        "let the thread arrive itself after this, or count the arrival of the copies with `.noinc`",
+    )
 }
 
 /// Returns the finding that schedules do not agree on a phase.

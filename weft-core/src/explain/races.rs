@@ -4,9 +4,9 @@ use super::access::word;
 use super::names::Names;
 use crate::emulate::Origin;
 use crate::finding::{Check, Code, Finding, Role, Site, ThreadPairs};
-use crate::flow::Program;
+use crate::flow::{Instr, Program};
 use crate::ptx::Space;
-use crate::ptx::isa::{Decoded, Effect, Family, Modifier};
+use crate::ptx::isa::{Decoded, Effect, Family, Modifier, Opcode};
 use crate::race::{Conflict, Pair, RacingAccess};
 
 /// Whether threads might order each other through memory, by release and acquire patterns (PTX ISA §8.8), which the
@@ -182,6 +182,7 @@ fn help(names: &Names<'_>, code: Code, pair: &Pair, [first, second]: [&RacingAcc
         Code::AsyncRace if [first, second].iter().any(|side| is_bulk(names, side)) => {
             bulk_remedy(names, [first, second]).into()
         }
+        Code::AsyncRace if follows_copies(names) => followed_remedy(first, second).into(),
         Code::AsyncRace => copy_remedy(first, second).into(),
         _ if [first, second].iter().any(|side| names.is_of_object(side.pc)) => {
             "let a barrier order the initialization of the object before every use of it, and its last use before \
@@ -237,6 +238,24 @@ fn copy_remedy(first: &RacingAccess, second: &RacingAccess) -> &'static str {
             "if the copy comes first, let its thread wait for it (`cp.async.wait_group`, `cp.async.wait_all`) and put a barrier \
              behind the wait; if it comes second, put a barrier in front of it"
         }
+    }
+}
+
+/// Whether the kernel makes mbarriers wait for asynchronous copies.
+fn follows_copies(names: &Names<'_>) -> bool {
+    let mut all = names.program.code.iter().filter_map(Instr::decoded);
+    all.any(|decoded| decoded.row.opcode == Opcode::CpAsyncArrive)
+}
+
+/// As `copy_remedy`, where mbarriers wait for copies.
+fn followed_remedy(first: &RacingAccess, second: &RacingAccess) -> &'static str {
+    if (first.warp, first.lane) == (second.warp, second.lane) {
+        "let the thread wait for the copy between the two: for the phase of an mbarrier at which it \
+         executes `cp.async.mbarrier.arrive` behind the copy, or for its own copies (`cp.async.wait_group`, `cp.async.wait_all`)"
+    } else {
+        "if the copy comes first, let its thread execute `cp.async.mbarrier.arrive` behind it, and every other thread wait for \
+         that phase of the mbarrier; if it comes second, let its thread wait until the others are done: for a phase that they \
+         arrive in, or at a barrier"
     }
 }
 

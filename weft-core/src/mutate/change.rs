@@ -17,6 +17,8 @@ pub(super) enum SyncKind {
     CopyGroup,
     /// A wait for asynchronous copies.
     CopyWait,
+    /// What makes asynchronous copies arrive at an mbarrier.
+    CopyArrival,
 }
 
 /// The way in which a mutant is weaker.
@@ -24,7 +26,7 @@ pub(super) enum SyncKind {
 pub enum Weakening {
     /// The instruction is deleted; the result of a reduction is open.
     Delete,
-    /// The barrier only arrives and does not wait.
+    /// The barrier only arrives and does not wait; what arrives for copies does not wait for them.
     Arrive,
     /// The count of the barrier is one warp less.
     Fewer,

@@ -1,8 +1,9 @@
-//! Weakens what completes asynchronous copies (PTX ISA §9.7.9.25.3): groups, and the waits for them.
+//! Weakens what completes asynchronous copies (PTX ISA §9.7.9.25.3 and §9.7.13.15.15): groups, the waits for them, and
+//! arrivals at mbarriers.
 
 use super::asm::Asm;
 use super::change::{SyncKind, Weakening};
-use crate::ptx::isa::Opcode;
+use crate::ptx::isa::{Modifier, Opcode};
 
 /// Returns the kind of an instruction.
 pub(super) fn kind(asm: &Asm<'_>) -> SyncKind {
@@ -10,6 +11,18 @@ pub(super) fn kind(asm: &Asm<'_>) -> SyncKind {
         Opcode::CpAsyncCommit | Opcode::CpAsyncBulkCommit => SyncKind::CopyGroup,
         _ => SyncKind::CopyWait,
     }
+}
+
+/// Returns the weaker forms of what makes copies arrive at an mbarrier: an arrival that the count of the mbarrier contains
+/// happens at once.
+pub(super) fn arrivals(asm: &Asm<'_>) -> Vec<(Weakening, String)> {
+    if !asm.decoded.modifiers.has(Modifier::NoInc) {
+        return vec![(Weakening::Delete, String::new())];
+    }
+    let mnemonic = asm.mnemonic.replacen("cp.async.", "", 1).replacen(".noinc", "", 1);
+    let operands: Vec<String> =
+        ["_".to_owned()].into_iter().chain(asm.operands.iter().cloned()).collect();
+    vec![(Weakening::Arrive, asm.line(&mnemonic, &operands))]
 }
 
 /// Returns the weaker forms, each with the text that replaces the instruction.

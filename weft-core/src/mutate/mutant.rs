@@ -45,7 +45,8 @@ pub fn mutants(module: &Module, kernel: &Function, report: &Report) -> Mutants {
     for instr in &program.code {
         let effect = instr.effect();
         let synchronizes =
-            matches!(effect, Effect::Barrier | Effect::WarpBarrier | Effect::CopyGroup);
+            matches!(effect, Effect::Barrier | Effect::WarpBarrier | Effect::CopyGroup)
+                || is_copy_arrival(instr);
         if synchronizes && !is_of_products(instr) || effect == Effect::Atomic && !is_plain {
             let place = &program.places[instr.place.0 as usize];
             places.entry(place.span).or_insert((effect, place));
@@ -77,6 +78,11 @@ pub fn mutants(module: &Module, kernel: &Function, report: &Report) -> Mutants {
     mutants
 }
 
+/// Whether an instruction makes asynchronous copies arrive at an mbarrier.
+fn is_copy_arrival(instr: &flow::Instr) -> bool {
+    instr.decoded().is_some_and(|decoded| decoded.row.opcode == Opcode::CpAsyncArrive)
+}
+
 /// Whether an instruction makes groups of products of matrices or waits for them: that registers need it is not followed.
 fn is_of_products(instr: &flow::Instr) -> bool {
     let of_products = [Opcode::WgmmaCommit, Opcode::WgmmaWait];
@@ -88,6 +94,7 @@ fn changes(asm: &Asm<'_>, effect: Effect, threads: i64) -> (SyncKind, Vec<(Weake
         Effect::Barrier => (barrier::kind(asm), barrier::changes(asm, threads)),
         Effect::WarpBarrier => (SyncKind::WarpBarrier, warp::changes(asm)),
         Effect::CopyGroup => (copies::kind(asm), copies::changes(asm)),
+        Effect::Mbarrier => (SyncKind::CopyArrival, copies::arrivals(asm)),
         _ => {
             let plain = atomic::plain(asm).map(|text| (Weakening::Plain, text));
             (SyncKind::Atomic, plain.into_iter().collect())
@@ -149,6 +156,7 @@ impl Mutant {
             (Weakening::Delete, SyncKind::CopyGroup) => {
                 "the copies of this group can belong to the next one"
             }
+            (_, SyncKind::CopyArrival) => "the phase need not wait for these copies",
             (Weakening::Delete, SyncKind::CopyWait) => "this wait for copies can go",
             (Weakening::InFlight, _) => "this wait can leave one group more in flight",
             (Weakening::Delete, SyncKind::Barrier | SyncKind::Atomic) => "this barrier can go",

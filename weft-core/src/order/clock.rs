@@ -34,6 +34,9 @@ pub(super) struct Clock {
     warps: Vec<Epoch>,
     /// For some warps, such an epoch of each lane. Of this one and that of the warp the later one holds.
     lanes: BTreeMap<WarpId, Box<[Epoch; WARP]>>,
+    /// What has caused the point besides, although PTX's memory model orders no accesses by it: what a thread did before
+    /// it made copies arrive at an mbarrier object.
+    causes: Option<Box<Clock>>,
     /// Of this, what a fence between the proxies comes after that happens before the point; `None`: nothing.
     fenced: Option<Box<Self>>,
 }
@@ -41,7 +44,12 @@ pub(super) struct Clock {
 impl Clock {
     /// The clock of a point that nothing happens before, in a run of `warps` warps.
     pub(super) fn new(warps: usize) -> Self {
-        Self { warps: vec![Epoch::default(); warps], lanes: BTreeMap::new(), fenced: None }
+        Self {
+            warps: vec![Epoch::default(); warps],
+            lanes: BTreeMap::new(),
+            causes: None,
+            fenced: None,
+        }
     }
 
     /// The epoch before which everything is known of each lane of a warp.
@@ -64,6 +72,12 @@ impl Clock {
         lanes(mask).filter(|lane| own[*lane] <= then).fold(0, |all, lane| all | 1 << lane)
     }
 
+    /// As `unknown`, where what has caused the point counts as known.
+    pub(super) fn uncaused(&self, warp: WarpId, then: Epoch, mask: LaneMask) -> LaneMask {
+        let unknown = self.unknown(warp, then, mask);
+        self.causes.as_ref().map_or(unknown, |own| own.unknown(warp, then, unknown))
+    }
+
     /// Whether some lane of a warp is known to have come to an epoch.
     pub(super) fn has_reached(&self, warp: WarpId, epoch: Epoch) -> bool {
         let own = self.lanes.get(&warp);
@@ -73,6 +87,15 @@ impl Clock {
     /// Whether what is known of the lanes of a warp does not differ from lane to lane.
     pub(super) fn is_one(&self, warp: WarpId) -> bool {
         !self.lanes.contains_key(&warp)
+    }
+
+    /// Adds what another clock knows as what has caused the point.
+    pub(super) fn join_causes(&mut self, other: &Self) {
+        let own = self.causes.get_or_insert_with(|| Box::new(Self::new(0)));
+        own.join_known(other);
+        if let Some(causes) = &other.causes {
+            own.join_known(causes);
+        }
     }
 
     /// What accesses of the async proxy see of it (PTX ISA §8.9.5): a fence between the proxies comes after it.
@@ -98,6 +121,14 @@ impl Clock {
 
     /// Adds what another clock knows.
     pub(super) fn join(&mut self, other: &Self) {
+        self.join_known(other);
+        if let Some(causes) = &other.causes {
+            self.causes.get_or_insert_with(|| Box::new(Self::new(0))).join_known(causes);
+        }
+    }
+
+    /// As `join`, without what has caused the point besides.
+    fn join_known(&mut self, other: &Self) {
         if self.warps.len() < other.warps.len() {
             self.warps.resize(other.warps.len(), Epoch::default());
         }
@@ -122,6 +153,12 @@ impl Clock {
         }
         let known = &mut self.warps[warp.index()];
         *known = (*known).max(epoch);
+    }
+
+    /// Makes everything known that a lane of a warp did before an epoch.
+    pub(super) fn reach_lane(&mut self, warp: WarpId, lane: usize, epoch: Epoch) {
+        let own = self.lanes.entry(warp).or_default();
+        own[lane] = own[lane].max(epoch);
     }
 
     /// Makes everything known that these lanes of a warp did before an epoch, which is later than all that was known of

@@ -45,6 +45,16 @@ impl LaneGroups {
         known.next().map_or(mask, |(_, known)| known.unknown(before, then, mask))
     }
 
+    /// As `unknown`, where what has caused what the lane does counts as known.
+    pub(super) fn uncaused(
+        &self,
+        lane: usize,
+        (before, then, mask): (WarpId, Epoch, LaneMask),
+    ) -> LaneMask {
+        let mut known = self.known_by(1 << lane);
+        known.next().map_or(mask, |(_, known)| known.uncaused(before, then, mask))
+    }
+
     /// What all lanes know, if they know the same.
     pub(super) fn common(&self) -> Option<&Clock> {
         match self.groups.as_slice() {
@@ -96,6 +106,18 @@ impl LaneGroups {
         self.split(mask);
         for group in self.groups.iter_mut().filter(|group| group.lanes & mask != 0) {
             group.known.reach(warp, epoch);
+        }
+    }
+
+    /// Makes a lane know what the lane of the same number of an agent did before an epoch.
+    pub(super) fn reach_own(&mut self, lane: usize, agent: WarpId, epoch: Epoch) {
+        let mask = 1 << lane;
+        if self.unknown(lane, (agent, epoch.before(1), mask)) == 0 {
+            return;
+        }
+        self.split(mask);
+        for group in self.groups.iter_mut().filter(|group| group.lanes & mask != 0) {
+            group.known.reach_lane(agent, lane, epoch);
         }
     }
 

@@ -13,6 +13,7 @@
 //! generation before. Order never influences the run.
 
 mod clock;
+mod lane_copies;
 mod lane_groups;
 mod phases;
 mod recycling;

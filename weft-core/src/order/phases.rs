@@ -10,7 +10,10 @@
 //! - The completion of the phase before the one that a wait by parity sees happens before the wait begins: it might come
 //!   too early, and see the phase two before.
 //! - That a phase expects bytes happens before an arrival in it: the phase might be complete without them. So does that
-//!   bytes are copied which the phase does not expect.
+//!   bytes are copied which the phase does not expect, and that it waits for one more arrival, which follows copies.
+//!
+//! An arrival that follows copies happens by itself. What its thread does later is in no order with it. It releases no
+//! accesses but the copies; yet what its thread did before has caused it, and that is enough for the order of phases.
 
 use super::clock::{Clock, Epoch};
 use super::lane_groups::LaneGroups;
@@ -24,6 +27,8 @@ pub(super) struct PhasePoint {
     pub(super) lanes: LaneMask,
     pub(super) then: Epoch,
     pub(super) pc: Pc,
+    /// Whether it happens by itself, at some time after the instruction.
+    pub(super) is_later: bool,
 }
 
 /// What might happen in another phase under another schedule.
@@ -37,10 +42,20 @@ pub enum PhaseDoubt {
     EarlyWait,
     /// A phase might be complete before it expects these bytes.
     Bytes,
+    /// A phase might be complete before it waits for this arrival that follows copies.
+    Join,
     /// An arrival that may not complete its phase might be the last one.
     Last,
     /// No thread has seen the phase before complete.
     Unseen,
+}
+
+/// Threads make a phase wait for something more, without arriving.
+#[derive(Clone, Copy, Debug)]
+struct PhaseExpectation {
+    point: PhasePoint,
+    /// What is wrong if the phase might be complete without it.
+    doubt: PhaseDoubt,
 }
 
 /// Nothing orders two things that threads do at an mbarrier object and that have to be ordered.
@@ -65,8 +80,8 @@ struct MbarrierPhase {
     arrived: Clock,
     /// All that counts in the phase.
     commands: Vec<PhasePoint>,
-    /// Where threads made it expect bytes without arriving, and whether all copies come after that.
-    expects: Vec<(PhasePoint, bool)>,
+    /// Where threads made it expect something without arriving, and whether all copies come after that.
+    expects: Vec<(PhaseExpectation, bool)>,
     /// Whether arrivals made it expect bytes.
     has_expected: bool,
     /// Where bytes were counted as copied.
@@ -93,7 +108,7 @@ impl MbarrierPhase {
 
     /// Whether some arrival knows that all lanes of a point did it.
     fn is_behind(&self, point: &PhasePoint) -> bool {
-        self.arrived.has(point.warp, point.then, point.lanes)
+        self.arrived.uncaused(point.warp, point.then, point.lanes) == 0
     }
 
     /// A command of the phase, if a lane does not know that the phase is complete: it knows neither a wait that saw it nor
@@ -107,7 +122,9 @@ impl MbarrierPhase {
             return None;
         }
         self.commands.iter().find_map(|command| {
-            let lanes = command.unknown(thread, groups);
+            // When an arrival that follows copies has happened, only a wait tells.
+            let lanes =
+                if command.is_later { command.lanes } else { command.unknown(thread, groups) };
             (lanes != 0).then_some(PhasePoint { lanes, ..*command })
         })
     }
@@ -145,7 +162,7 @@ impl PhasePoint {
     /// The lanes of which a lane does not know that they did it.
     fn unknown(&self, (warp, lane): (WarpId, usize), groups: &LaneGroups) -> LaneMask {
         let others = if self.warp == warp { self.lanes & !(1 << lane) } else { self.lanes };
-        groups.unknown(lane, (self.warp, self.then, others))
+        groups.uncaused(lane, (self.warp, self.then, others))
     }
 }
 
@@ -204,15 +221,26 @@ impl Phases {
         [Some(arrived), Some(released).filter(|_| releases)].into_iter().flatten()
     }
 
-    /// Makes those that see the current phase complete know what the agent of its copies did before an epoch.
-    pub(super) fn release_copies(&mut self, agent: WarpId, epoch: Epoch) {
-        self.current.released.learn(agent, LaneMask::MAX, LaneMask::MAX, epoch);
+    /// Makes those that see the current phase complete know what lanes of an agent did before an epoch, which it has just begun.
+    pub(super) fn release_copies(&mut self, (agent, lanes, epoch): (WarpId, LaneMask, Epoch)) {
+        self.current.released.learn(agent, lanes, LaneMask::MAX, epoch);
+    }
+
+    /// Makes those that see the current phase complete know that what a thread did has caused it.
+    pub(super) fn release_causes(&mut self, known: &Clock) {
+        self.current.released.join_causes(known);
+    }
+
+    /// Adds that threads make the current phase wait for one more arrival each.
+    pub(super) fn join(&mut self, point: PhasePoint) {
+        let is_first = self.current.copied.is_empty();
+        self.current.expects.push((PhaseExpectation { point, doubt: PhaseDoubt::Join }, is_first));
     }
 
     /// Adds that threads make the current phase expect bytes without arriving.
     pub(super) fn expect(&mut self, point: PhasePoint) {
         let is_first = self.current.copied.is_empty();
-        self.current.expects.push((point, is_first));
+        self.current.expects.push((PhaseExpectation { point, doubt: PhaseDoubt::Bytes }, is_first));
     }
 
     /// Adds that threads count bytes as copied.
@@ -223,7 +251,7 @@ impl Phases {
             lanes(point.lanes).all(|lane| own.unknown((point.warp, lane), groups) == 0)
         };
         for (own, is_before) in expects {
-            *is_before &= is_known(own);
+            *is_before &= is_known(&own.point);
         }
     }
 
@@ -234,9 +262,10 @@ impl Phases {
         // While bytes are expected that are not copied yet, the phase is not complete.
         let expects = expects.iter().filter(|(_, is_before)| !has_expected || !is_before);
         let copied = copied.iter().filter(|_| has_excess);
-        let mut own = expects.map(|(own, _)| own).chain(copied);
-        let own = own.find(|own| !self.current.is_behind(own))?;
-        Some((PhaseDoubt::Bytes, [*self.current.commands.last()?, *own]))
+        let copied = copied.map(|own| (PhaseDoubt::Bytes, *own));
+        let mut own = expects.map(|(own, _)| (own.doubt, own.point)).chain(copied);
+        let (doubt, own) = own.find(|(_, own)| !self.current.is_behind(own))?;
+        Some((doubt, [*self.current.commands.last()?, own]))
     }
 
     /// Completes the current phase. Returns an arrival in it and something that should have been ordered before one.

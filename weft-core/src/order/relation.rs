@@ -1,14 +1,15 @@
 //! The happens-before relation, as far as ctas have run.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::clock::{Clock, Epoch};
+use super::lane_copies::LaneCopies;
 use super::lane_groups::LaneGroups;
 use super::phases::{PhaseDoubt, PhaseIssue, PhasePoint, Phases};
 use super::recycling::{Completion, Recycling};
 use crate::emulate::{
-    Arrival, BarrierId, BulkGroup, CopyAgent, CopyCommand, Iteration, LaneMask, MbarrierEvent,
-    MbarrierId, MbarrierStep, PerWarp, ProxyFence, WarpId, lanes,
+    AgentWork, Arrival, BarrierId, BulkGroup, CopyAgent, CopyCommand, Iteration, LaneMask,
+    MbarrierEvent, MbarrierId, MbarrierStep, PerWarp, ProxyFence, WarpId, lanes,
 };
 
 /// The time of one warp, and what its lanes know.
@@ -53,6 +54,12 @@ pub struct Order {
     count: usize,
     /// For each mbarrier object at which bulk copies count their bytes, its agent.
     agents: BTreeMap<MbarrierId, WarpId>,
+    /// Likewise, the agent that counts there.
+    counting: BTreeMap<MbarrierId, WarpId>,
+    /// The agents that access memory in the generic proxy.
+    generic: BTreeSet<WarpId>,
+    /// For each warp whose copies mbarrier objects might follow, these copies.
+    copies: BTreeMap<WarpId, LaneCopies>,
     generations: BTreeMap<BarrierId, OpenGeneration>,
     /// For each barrier, the arrivals that completed its last generation: one that waited or, if none waited, all.
     completed: BTreeMap<BarrierId, Vec<Completion>>,
@@ -79,6 +86,9 @@ impl Order {
             warps: live.iter().map(warp).collect(),
             count,
             agents: BTreeMap::new(),
+            counting: BTreeMap::new(),
+            generic: BTreeSet::new(),
+            copies: BTreeMap::new(),
             generations: BTreeMap::new(),
             completed: BTreeMap::new(),
             phases: BTreeMap::new(),
@@ -168,16 +178,15 @@ impl Order {
             self.phases.insert(object, Phases::new(count));
             return None;
         }
-        let agent = self.agents.get(&object).copied();
-        if step == MbarrierStep::Complete
-            && let Some(agent) = agent
-            && let Some(phases) = self.phases.get_mut(&object)
-        {
-            phases.release_copies(agent, self.warps[agent].tick());
+        match step {
+            MbarrierStep::Complete => self.release_agents(object),
+            MbarrierStep::Follow { .. } => self.follow(object, (warp, lanes)),
+            _ => {}
         }
         let WarpClock { now, lanes: groups, .. } = &mut self.warps[warp];
         let phases = self.phases.get_mut(&object)?;
-        let point = PhasePoint { warp, lanes, then: *now, pc };
+        let is_later = matches!(step, MbarrierStep::Follow { .. });
+        let point = PhasePoint { warp, lanes, then: *now, pc, is_later };
         let found = match step {
             MbarrierStep::Init => None,
             MbarrierStep::Full { has_excess } => phases.late_bytes(has_excess),
@@ -194,7 +203,7 @@ impl Order {
                 *now = now.next();
                 None
             }
-            MbarrierStep::Arrive { .. } => {
+            MbarrierStep::Arrive { .. } | MbarrierStep::Follow { .. } => {
                 arrive_in_phase(&mut self.warps[warp], phases, point, step)
             }
             MbarrierStep::Expect | MbarrierStep::Copied => {
@@ -212,9 +221,27 @@ impl Order {
         Some(PhaseIssue { object, doubt, here: here.side(), before: before.side() })
     }
 
-    /// Lets an agent take over a bulk copy: it knows what the lane knows that issues the copy, and what the lane did.
+    /// Makes those that see the current phase of an object complete know what its agents did.
+    fn release_agents(&mut self, object: MbarrierId) {
+        let Some(phases) = self.phases.get_mut(&object) else { return };
+        for agents in [&self.agents, &self.counting] {
+            if let Some(agent) = agents.get(&object) {
+                phases.release_copies((*agent, LaneMask::MAX, self.warps[*agent].tick()));
+            }
+        }
+    }
+
+    /// Makes those that see the current phase of an object complete know the copies that lanes have issued.
+    fn follow(&mut self, object: MbarrierId, (warp, mask): (WarpId, LaneMask)) {
+        let Some(LaneCopies { agent, .. }) = self.copies.get(&warp) else { return };
+        let Some(phases) = self.phases.get_mut(&object) else { return };
+        let epoch = self.warps[*agent].tick();
+        phases.release_copies((*agent, mask, epoch));
+    }
+
+    /// Lets an agent take over work: it knows what the lane knows that issues the work, and what the lane did.
     pub fn lend(&mut self, loan: CopyAgent) {
-        let CopyAgent { agent, object, warp, lanes } = loan;
+        let CopyAgent { agent, work, warp, lanes } = loan;
         while self.warps.count() <= agent.index() {
             let groups = LaneGroups::new(LaneMask::MAX, 0);
             self.warps.push(WarpClock {
@@ -224,8 +251,20 @@ impl Order {
                 lanes: groups,
             });
         }
-        if let Some(object) = object {
-            self.agents.insert(object, agent);
+        match work {
+            AgentWork::Counted(object) => drop(self.agents.insert(object, agent)),
+            AgentWork::Counting(object) => {
+                self.generic.insert(agent);
+                self.counting.insert(object, agent);
+            }
+            AgentWork::Grouped => {}
+            AgentWork::ByLane => {
+                self.generic.insert(agent);
+                // What each lane did itself, its lane of the agent knows: see `is_own`.
+                self.copies.entry(warp).or_insert_with(|| LaneCopies::new(agent));
+                self.warps[agent].lanes = self.warps[warp].lanes.clone();
+                return;
+            }
         }
         let mut known = Clock::new(self.count);
         let clock = &mut self.warps[warp];
@@ -249,6 +288,30 @@ impl Order {
                 clock.lanes.reach(lanes, agent, done);
             }
         }
+    }
+
+    /// Records that lanes make groups of their asynchronous copies, or have waited for groups.
+    pub fn at_copies(&mut self, warp: WarpId, mask: LaneMask, command: CopyCommand) {
+        let Some(copies) = self.copies.get_mut(&warp) else { return };
+        match command {
+            CopyCommand::Commit => copies.commit(mask, self.warps[copies.agent].tick()),
+            CopyCommand::Wait(keep) => {
+                let clock = &mut self.warps[warp];
+                clock.tick();
+                for (lane, epoch) in copies.complete(mask, keep) {
+                    clock.lanes.reach_own(lane, copies.agent, epoch);
+                }
+            }
+        }
+    }
+
+    /// Whether everything that a lane of `before` did so far happens before what the lane of the same number of `after` does:
+    /// they are one warp, or a warp and the agent of its copies.
+    pub fn is_own(&self, before: WarpId, after: WarpId) -> bool {
+        if before == after {
+            return !self.is_agent(before);
+        }
+        self.is_agent(after) && self.copies.get(&before).is_some_and(|own| own.agent == after)
     }
 
     /// Records that lanes execute a fence between the generic and the async proxy.
@@ -294,7 +357,7 @@ impl Order {
         (before, then, mask): (WarpId, Epoch, LaneMask),
         (after, later): (WarpId, LaneMask),
     ) -> bool {
-        let is_own = before == after && !self.is_agent(before);
+        let is_own = self.is_own(before, after);
         let itself = if is_own && later.is_power_of_two() { later } else { 0 };
         let mut known = self.warps[after].lanes.known_by(later);
         let crosses = self.crosses_proxies(before, after);
@@ -307,7 +370,7 @@ impl Order {
     /// Whether only a fence between the proxies orders accesses of one before those of the other: an agent accesses memory
     /// in the async proxy. That its accesses are complete, threads learn with such a fence (PTX ISA §9.7.9.25.2).
     fn crosses_proxies(&self, before: WarpId, after: WarpId) -> bool {
-        self.is_agent(after) && !self.is_agent(before)
+        self.is_agent(after) && !self.is_agent(before) && !self.generic.contains(&after)
     }
 
     /// Whether nothing distinguishes the lanes of `before` as `after` sees them: if [`Self::is_before`] does not hold
@@ -317,7 +380,7 @@ impl Order {
         self.warps[after].lanes.common().is_some_and(|known| {
             let is_fenced_alike = || known.fenced().is_none_or(|fenced| fenced.is_one(before));
             known.is_one(before) && (!crosses || is_fenced_alike())
-        })
+        }) && (before == after || !self.is_own(before, after))
     }
 
     /// The lanes of `mask` of the warp `before`, other than `lane` itself, of which not everything that they did at
@@ -342,7 +405,7 @@ impl Order {
         (before, then, mask): (WarpId, Epoch, LaneMask),
         (after, lane): (WarpId, usize),
     ) -> LaneMask {
-        let is_own = before == after && !self.is_agent(before);
+        let is_own = self.is_own(before, after);
         let others = if is_own { mask & !(1 << lane) } else { mask };
         self.warps[after].lanes.unknown(lane, (before, then, others))
     }
@@ -392,45 +455,31 @@ fn arrive_in_phase(
     point: PhasePoint,
     step: MbarrierStep,
 ) -> Option<(PhaseDoubt, [PhasePoint; 2])> {
-    let MbarrierStep::Arrive { releases, completes, expects } = step else { return None };
     let found = phases.count(point, &clock.lanes).map(|found| (PhaseDoubt::Arrival, found));
     let unseen = || Some((PhaseDoubt::Unseen, phases.unseen(&point, &clock.lanes)?));
     let found = found.or_else(unseen);
     let then = clock.tick();
+    let (releases, completes, expects) = match step {
+        MbarrierStep::Arrive { releases, completes, expects } => (releases, completes, expects),
+        MbarrierStep::Follow { is_expected: true } => (false, true, false),
+        _ => {
+            phases.join(point);
+            return found;
+        }
+    };
     if !completes {
         phases.precede(PhasePoint { then, ..point });
     }
     for known in phases.arrive(releases, expects) {
         clock.lanes.release(point.warp, point.lanes, then, known);
     }
+    if point.is_later {
+        let mut causes = Clock::new(0);
+        clock.lanes.release(point.warp, point.lanes, then, &mut causes);
+        phases.release_causes(&causes);
+    }
     found
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::emulate::CtaRank;
-    use crate::flow::Pc;
-
-    /// A warp that waits at a barrier alone.
-    fn synchronize_alone(order: &mut Order, warp: WarpId) {
-        let barrier = BarrierId::named(CtaRank::default(), 1).expect("one of sixteen");
-        order.arrive(Arrival { warp, barrier, waits: true, pc: Pc(0) });
-        order.complete(barrier);
-    }
-
-    #[test]
-    fn all_that_live_have_to_know() {
-        let all = LaneMask::MAX;
-        let [first, second] = [0, 1].map(WarpId::new);
-        let mut order = Order::new(&[1, all].into_iter().collect());
-        assert!(!order.is_before_all(second, Epoch::default(), all), "it does not know itself");
-        synchronize_alone(&mut order, second);
-        assert!(
-            !order.is_before_all(second, Epoch::default(), all),
-            "the first warp does not know"
-        );
-        order.exit(first, 1);
-        assert!(order.is_before_all(second, Epoch::default(), all), "nobody else is left");
-    }
-}
+mod tests;

@@ -75,13 +75,9 @@ impl RegionEntry {
     fn is_ordered(&self, later: &Self, order: &Order) -> bool {
         let before = (self.warp, self.when, self.lanes);
         order.is_before(before, (later.warp, later.lanes))
-            || self.warp == later.warp
-                && lanes(later.lanes).all(|lane| self.unordered(lane, order) == 0)
-    }
-
-    /// The lanes of this access that are not ordered before a later access by another lane of the warp, `lane`.
-    pub(super) fn unordered(&self, lane: usize, order: &Order) -> LaneMask {
-        order.unordered_lanes((self.warp, self.when, self.lanes), (self.warp, lane))
+            || order.is_own(self.warp, later.warp)
+                && lanes(later.lanes)
+                    .all(|lane| order.unordered_lanes(before, (later.warp, lane)) == 0)
     }
 
     /// Whether this entry can be dropped: whatever races with it races with the later one too.

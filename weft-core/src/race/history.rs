@@ -235,7 +235,7 @@ impl AccessRecord {
             row,
             when: order.now(access.warp),
             warp: access.warp,
-            is_bulk: access.issuer.is_some(),
+            is_bulk: access.only_issuer().is_some(),
             side: RacingAccess::new(access, cta, lane),
             addresses: access.addresses.clone(),
             stored: if is_store { access.stored.to_vec() } else { Vec::new() },

@@ -314,7 +314,8 @@ impl Past {
         if both == 0 {
             return None;
         }
-        let (conflict, covers) = (conflict(self.kind, new.kind, true), covers(new.kind, self.kind));
+        let conflict = conflict(self.kind, new.kind, true);
+        let covers = covers(new.kind, self.kind) && self.is_known_with(new, both, order);
         let is_by_its_lanes =
             covers && !order.is_agent(self.warp) && self.is_by_lanes_of(new, both);
         let unordered = match conflict {
@@ -329,6 +330,12 @@ impl Past {
             self.row.bytes &= !both | unordered;
         }
         conflict.filter(|_| unordered != 0).map(|conflict| (unordered, conflict))
+    }
+
+    /// Whether those that know of a later access know of this one, if it is ordered before the later one: what an agent knew it
+    /// does not pass on, save what it did itself.
+    fn is_known_with(&self, later: &Self, bytes: Bytes, order: &Order) -> bool {
+        !order.is_agent(later.warp) || self.is_by_lanes_of(later, bytes)
     }
 
     /// Whether all lanes that did this access at these bytes do the later one there too: program order.
@@ -354,7 +361,7 @@ impl Past {
         let (before, after) = (self.warp, later.warp);
         // Each byte belongs to one lane, the same in both accesses: program order.
         let are_own = || self.row.has_own_lanes(&later.row) || later.row.has_own_lanes(&self.row);
-        if before == after && !order.is_agent(before) && are_own() {
+        if order.is_own(before, after) && are_own() {
             return 0;
         }
         if before != after && order.is_one(before, after) {

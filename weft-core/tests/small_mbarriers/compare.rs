@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use weft_core::finding::{Class, Code, Finding, Report, Verdict};
-use weft_core::launch::{Dim3, Launch, Options, Schedule};
+use weft_core::launch::{Arg, Buffer, Dim3, Launch, Options, Schedule};
 use weft_core::ptx;
 
 use crate::kernel::{Kernel, Place};
@@ -33,7 +33,9 @@ pub(crate) fn check(printed: &Printed, schedule: Schedule) -> Said {
     assert!(module.errors.is_empty(), "{:?} in\n{}", module.errors, printed.text);
     let line = |threads| Some(Dim3::line(threads).into());
     let options = Options { schedule, ..Options::default() };
-    let launch = Launch { block: line(Kernel::BLOCK), grid: line(1), options, ..Launch::default() };
+    let args = [(0, Arg::Buffer(Buffer::default()))].into();
+    let launch =
+        Launch { block: line(Kernel::BLOCK), grid: line(1), args, options, ..Launch::default() };
     let kernel = module.kernels().next().expect("there is one");
     let report = weft_core::check(&module, kernel, &launch)
         .unwrap_or_else(|error| unreachable!("{error} in\n{}", printed.text));

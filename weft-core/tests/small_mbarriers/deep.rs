@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "the modules serve the test suite too")]
 
 mod compare;
+mod copies;
 #[path = "../small_kernels/dice.rs"]
 mod dice;
 mod generate;
@@ -44,10 +45,17 @@ fn deep_pipelines() {
     assert!(tally.decides(least), "{tally:?}");
 }
 
+#[test]
+fn deep_asynchronous_copies() {
+    let tally = suite::run(Theme::Copies, KERNELS);
+    let least = Least { clean: 28_000, races: 16_500, broken: 21_000, uncertain: 24_000 };
+    assert!(tally.decides(least), "{tally:?}");
+}
+
 /// The two ways of judging a kernel agree.
 #[test]
 fn one_schedule_speaks_for_all_in_depth() {
-    for theme in [Theme::Random, Theme::Rounds, Theme::Pipeline] {
+    for theme in [Theme::Random, Theme::Rounds, Theme::Pipeline, Theme::Copies] {
         suite::judge(theme, 2_000_000..2_500_000);
     }
 }

@@ -1,6 +1,7 @@
 //! Generates kernels: random commands, rounds of arrivals and waits, and pipelines. Half of the latter two are then
 //! damaged in one place.
 
+use crate::copies;
 use crate::dice::Dice;
 use crate::kernel::{Arrival, Command, Group, Kernel, MAX_COMMANDS, OBJECTS, Object, Target, Word};
 use crate::mutate;
@@ -14,6 +15,8 @@ pub(crate) enum Theme {
     Rounds,
     /// A producer and consumers, with an mbarrier for each direction.
     Pipeline,
+    /// One of the others, with asynchronous copies.
+    Copies,
 }
 
 /// The groups of a kernel: the first thread and the number of lanes.
@@ -37,15 +40,17 @@ pub(crate) fn kernel(dice: &mut Dice, theme: Theme) -> Kernel {
     let groups = layout.map(group).collect();
     let mut kernel = Kernel { counts: [0; OBJECTS].map(|_| 1 + dice.roll(3)), groups };
     match theme {
-        Theme::Random => random(&mut kernel, dice),
+        Theme::Random => random(&mut kernel, dice, any_command),
         Theme::Rounds => rounds(&mut kernel, dice),
         Theme::Pipeline => pipeline(&mut kernel, dice),
+        Theme::Copies => with_copies(&mut kernel, dice),
     }
-    if theme != Theme::Random {
+    if matches!(theme, Theme::Rounds | Theme::Pipeline) {
         peek(&mut kernel, dice);
     }
     if theme != Theme::Random && dice.chance(50) {
-        mutate::damage(&mut kernel, dice);
+        let any = if theme == Theme::Copies { copies::any_command } else { any_command };
+        mutate::damage(&mut kernel, dice, any);
     }
     kernel.normalize();
     kernel
@@ -109,10 +114,19 @@ pub(crate) fn any_command(dice: &mut Dice) -> Command {
     }
 }
 
-fn random(kernel: &mut Kernel, dice: &mut Dice) {
+fn random(kernel: &mut Kernel, dice: &mut Dice, any: fn(&mut Dice) -> Command) {
     for group in &mut kernel.groups {
-        group.commands = (0..=dice.roll(4)).map(|_| any_command(dice)).collect();
+        group.commands = (0..=dice.roll(4)).map(|_| any(dice)).collect();
     }
+}
+
+fn with_copies(kernel: &mut Kernel, dice: &mut Dice) {
+    match dice.roll(5) {
+        0 => random(kernel, dice, copies::any_command),
+        1 | 2 => rounds(kernel, dice),
+        _ => pipeline(kernel, dice),
+    }
+    copies::copy(kernel, dice);
 }
 
 /// How far a kernel of rounds has been generated.

@@ -75,6 +75,16 @@ pub(crate) enum Command {
     },
     Read(Word),
     Write(Word),
+    /// `cp.async` from global memory to a word: it is written at some time from then on.
+    Copy(Word),
+    /// `cp.async.mbarrier.arrive`: the mbarrier is arrived at, at some time after the earlier copies of the lane.
+    Follow {
+        object: Object,
+        /// Whether the count of the mbarrier contains the arrival (`.noinc`); otherwise the phase waits for one more.
+        is_expected: bool,
+    },
+    /// Waits for all copies of the lane.
+    WaitCopies,
     /// `bar.warp.sync` of all lanes of the group.
     WarpSync,
 }
@@ -99,6 +109,7 @@ impl Command {
             Self::Arrive(Arrival { object, .. })
             | Self::Expect { object, .. }
             | Self::Complete { object, .. }
+            | Self::Follow { object, .. }
             | Self::Wait { object, .. }
             | Self::Peek { object, .. } => Some(object),
             _ => None,
@@ -109,7 +120,7 @@ impl Command {
     pub(crate) const fn access(self, thread: usize) -> Option<(usize, bool)> {
         let (word, writes) = match self {
             Self::Read(word) => (word, false),
-            Self::Write(word) => (word, true),
+            Self::Write(word) | Self::Copy(word) => (word, true),
             _ => return None,
         };
         match word {

@@ -11,7 +11,7 @@ use crate::object::Misuse;
 use crate::reference::{Doubt, Expected, Opinion, opinion};
 use crate::suite::{outcome, printed};
 
-use Command::{Complete, Expect, Read, WarpSync, Write};
+use Command::{Complete, Copy, Expect, Read, WaitCopies, WarpSync, Write};
 
 const FULL: Object = 0;
 const EMPTY: Object = 1;
@@ -277,6 +277,64 @@ fn misuse() {
     );
 }
 
+/// An arrival that follows copies, besides those that the count contains, and one of these.
+const FOLLOW: Command = Command::Follow { object: 0, is_expected: false };
+const COUNTED: Command = Command::Follow { object: 0, is_expected: true };
+
+#[test]
+fn copies_that_a_phase_waits_for() {
+    let reader = [wait(0, 0), Read(X)];
+    let said = |producer: &[Command]| expected([1, 1], &[producer, &reader]);
+    assert_eq!(said(&[Copy(X), FOLLOW, arrive(0)]), Expected::Clean);
+    assert_eq!(said(&[FOLLOW, Copy(X), arrive(0)]), Expected::Races, "it follows no later copies");
+    assert_eq!(said(&[Copy(X), COUNTED]), Expected::Clean);
+    assert_eq!(said(&[Copy(X), arrive(0)]), Expected::Races, "an arrival does not wait for copies");
+    assert_eq!(said(&[Copy(X), WaitCopies, arrive(0)]), Expected::Clean);
+    assert_eq!(
+        said(&[Copy(X), WaitCopies, COUNTED]),
+        Expected::Clean,
+        "it follows all earlier ones"
+    );
+    assert_eq!(said(&[Copy(X), arrive(0), FOLLOW]), Expected::Broken, "the phase is over");
+    assert_eq!(said(&[Write(X), COUNTED]), Expected::Races, "it releases only copies");
+    assert_eq!(said(&[Write(X), FOLLOW, arrive(0)]), Expected::Clean);
+    assert_eq!(
+        said(&[Copy(X), COUNTED, Read(X)]),
+        Expected::Races,
+        "the thread itself does not wait"
+    );
+    assert_eq!(said(&[Copy(X), COUNTED, wait(0, 0), Read(X)]), Expected::Clean);
+    assert_eq!(said(&[Copy(X), COUNTED, Copy(X)]), Expected::Races, "copies are in no order");
+    assert_eq!(
+        said(&[Copy(X), COUNTED, COUNTED]),
+        Expected::Uncertain,
+        "the second one is too many"
+    );
+}
+
+/// What the thread did before is a cause of the arrival: enough to know that a phase is complete.
+#[test]
+fn rounds_of_copies() {
+    let producer = [Copy(X), COUNTED, wait(EMPTY, 0), Copy(X), COUNTED];
+    let consumer = [wait(FULL, 0), Read(X), arrive(EMPTY), wait(FULL, 1), Read(X), arrive(EMPTY)];
+    assert_eq!(expected([1, 1], &[&producer, &consumer]), Expected::Clean);
+    let rash = without(&producer, 2);
+    assert_eq!(expected([1, 1], &[&rash, &consumer]), Expected::Uncertain);
+    let early = [wait(FULL, 0), arrive(EMPTY), Read(X), wait(FULL, 1), Read(X), arrive(EMPTY)];
+    assert_eq!(expected([1, 1], &[&producer, &early]), Expected::Races);
+}
+
+/// When the arrival happens its thread does not know, whatever it knows of the copies: it might wait for the phase after,
+/// see the phase before, and go on.
+#[test]
+fn an_arrival_of_copies_comes_late() {
+    let other = [wait(0, 0), Write(X), arrive(0)];
+    let said = |own: &[Command]| expected([1, 1], &[own, &other]);
+    assert_eq!(said(&[arrive(0), wait(0, 1), Read(X)]), Expected::Clean);
+    assert_eq!(said(&[COUNTED, wait(0, 1), Read(X)]), Expected::Uncertain);
+    assert_eq!(said(&[Copy(Y), WaitCopies, COUNTED, wait(0, 1), Read(X)]), Expected::Uncertain);
+}
+
 #[test]
 fn lanes_of_a_warp_are_threads_of_their_own() {
     let lanes = |commands: &[Command]| Kernel {
@@ -288,6 +346,9 @@ fn lanes_of_a_warp_are_threads_of_their_own() {
     assert_eq!(opinion(&other(X)).judgement.races, [((0, 0), (1, 0))].into());
     let synced = lanes(&[Write(Word::OfLane), WarpSync, Read(Y)]);
     assert_eq!(opinion(&synced).expected, Expected::Clean);
+    let copied = lanes(&[Copy(Word::OfLane), WaitCopies, Read(Y)]);
+    assert_eq!(opinion(&copied).judgement.races, [((0, 2), (1, 0))].into());
+    assert!(outcome(&copied, 0).is_ok(), "a lane waits for its own copies");
     let unsynced = lanes(&[WarpSync, Write(Word::OfLane), Read(Y)]);
     assert_eq!(opinion(&unsynced).judgement.races, [((0, 2), (1, 1))].into());
 }
@@ -312,6 +373,9 @@ fn findings_have_the_right_codes() {
         ("mbarrier-phase", [1, 1], &[&[arrive(0), wait(0, 0), arrive(0)], &[wait(0, 0)]]),
         ("mbarrier-phase", [1, 1], &[&[arrive(0), wait(0, 0), arrive(0)], &[wait(0, 1)]]),
         ("shared-race", [1, 1], &[&[Write(X), relaxed], &[wait(0, 0), Read(X)]]),
+        ("async-race", [1, 1], &[&[FOLLOW, Copy(X), arrive(0)], &[wait(0, 0), Read(X)]]),
+        ("mbarrier-misuse", [1, 1], &[&[arrive_expecting(0, 16), COUNTED]]),
+        ("mbarrier-phase", [1, 1], &[&[arrive(0)], &[FOLLOW, wait(0, 0)]]),
     ];
     for (code, counts, agents) in cases {
         let printed = printed(&kernel(*counts, agents), 0);

@@ -3,6 +3,7 @@
 use crate::kernel::{
     Agent, Command, Kernel, MAX_AGENTS, MAX_COMMANDS, OBJECTS, Object, Target, peek_of,
 };
+use crate::model::Event;
 use crate::object::{Mbarrier, Misuse, Phase};
 
 /// A state between two commands.
@@ -15,11 +16,29 @@ pub(crate) struct State {
     tokens: [[Phase; OBJECTS]; MAX_AGENTS],
     /// For each agent and command: the phase that a peek has seen complete, if it has.
     pub(crate) peeked: [[Option<Phase>; MAX_COMMANDS]; MAX_AGENTS],
+    /// For each agent, the copies that it has issued and that have not happened, one bit for each of its commands.
+    copying: [u16; MAX_AGENTS],
+    /// Likewise, the arrivals that follow copies.
+    following: [u16; MAX_AGENTS],
 }
 
 impl State {
     pub(crate) fn at(&self, agent: usize) -> usize {
         self.at[agent].into()
+    }
+
+    /// Whether a command has happened: an asynchronous copy some time after it was issued.
+    pub(crate) fn has_happened(&self, (agent, at): Event) -> bool {
+        self.at(agent) > at && self.copying[agent] >> at & 1 == 0
+    }
+
+    /// The copies and arrivals that have been issued and have not happened.
+    pub(crate) fn outstanding(&self) -> Vec<Event> {
+        let of = |agent: usize| {
+            let both = self.copying[agent] | self.following[agent];
+            (0..MAX_COMMANDS).filter(move |at| both >> at & 1 == 1).map(move |at| (agent, at))
+        };
+        (0..MAX_AGENTS).flat_map(of).collect()
     }
 }
 
@@ -72,6 +91,8 @@ impl<'k> Machine<'k> {
             objects,
             tokens: [[0; OBJECTS]; MAX_AGENTS],
             peeked: [[None; MAX_COMMANDS]; MAX_AGENTS],
+            copying: [0; MAX_AGENTS],
+            following: [0; MAX_AGENTS],
         }
     }
 
@@ -84,7 +105,8 @@ impl<'k> Machine<'k> {
     }
 
     pub(crate) fn is_finished(&self, state: &State) -> bool {
-        (0..self.agents.len()).all(|agent| self.next(state, agent).is_none())
+        let has_ended = |agent| self.next(state, agent).is_none();
+        (0..self.agents.len()).all(has_ended) && state.outstanding().is_empty()
     }
 
     /// Returns all agents of an agent's group.
@@ -115,7 +137,16 @@ impl<'k> Machine<'k> {
     pub(crate) fn step(&self, state: &mut State, agent: usize) -> Step {
         let Some(command) = self.next(state, agent) else { return Step::Blocked };
         let phase = match command {
-            Command::Read(_) | Command::Write(_) => None,
+            Command::Copy(_) => {
+                state.copying[agent] |= 1 << state.at[agent];
+                None
+            }
+            Command::Follow { object, is_expected } => {
+                state.following[agent] |= 1 << state.at[agent];
+                (!is_expected).then(|| state.objects[object].join())
+            }
+            Command::WaitCopies if state.copying[agent] != 0 => return Step::Blocked,
+            Command::Read(_) | Command::Write(_) | Command::WaitCopies => None,
             Command::WarpSync => {
                 if self.group(agent).any(|other| state.at[other] != state.at[agent]) {
                     return Step::Blocked;
@@ -153,5 +184,24 @@ impl<'k> Machine<'k> {
         };
         state.at[agent] += 1;
         Step::Went(phase)
+    }
+
+    /// Lets a copy or an arrival happen that has been issued, if it can: an arrival follows all copies before it.
+    pub(crate) fn happen(&self, state: &mut State, (agent, at): Event) -> Step {
+        let bit = 1 << at;
+        if state.copying[agent] & bit != 0 {
+            state.copying[agent] &= !bit;
+            return Step::Went(None);
+        }
+        if state.copying[agent] & (bit - 1) != 0 {
+            return Step::Blocked;
+        }
+        state.following[agent] &= !bit;
+        let command = self.commands(agent)[at];
+        let object = command.object().expect("it arrives at an mbarrier");
+        match state.objects[object].apply(command) {
+            Ok(phase) => Step::Went(Some(phase)),
+            Err(misuse) => Step::Fault(misuse),
+        }
     }
 }

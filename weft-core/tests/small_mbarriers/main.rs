@@ -12,6 +12,7 @@
 #![allow(dead_code, reason = "the modules serve the long run too")]
 
 mod compare;
+mod copies;
 #[path = "../small_kernels/dice.rs"]
 mod dice;
 mod generate;
@@ -37,6 +38,7 @@ fn one_schedule_speaks_for_all() {
         (Theme::Random, Least { clean: 380, races: 120, broken: 2150, uncertain: 750 }),
         (Theme::Rounds, Least { clean: 900, races: 700, broken: 850, uncertain: 1200 }),
         (Theme::Pipeline, Least { clean: 2300, races: 220, broken: 780, uncertain: 400 }),
+        (Theme::Copies, Least { clean: 1150, races: 700, broken: 850, uncertain: 950 }),
     ];
     for (theme, least) in themes {
         let tally = suite::judge(theme, 0..4000);
@@ -55,6 +57,13 @@ fn random_commands() {
 fn rounds_of_arrivals_and_waits() {
     let tally = suite::run(Theme::Rounds, 0..2000);
     let least = Least { clean: 450, races: 340, broken: 420, uncertain: 600 };
+    assert!(tally.decides(least), "{tally:?}");
+}
+
+#[test]
+fn asynchronous_copies() {
+    let tally = suite::run(Theme::Copies, 0..2000);
+    let least = Least { clean: 580, races: 350, broken: 430, uncertain: 490 };
     assert!(tally.decides(least), "{tally:?}");
 }
 

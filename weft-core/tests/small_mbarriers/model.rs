@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 
-use crate::kernel::{Kernel, MAX_AGENTS, MAX_COMMANDS};
+use crate::kernel::{Command, Kernel, MAX_AGENTS, MAX_COMMANDS};
 use crate::machine::{Machine, State, Step};
 use crate::object::{Misuse, Phase};
 
@@ -39,20 +39,22 @@ impl Behaviours {
     }
 }
 
-/// Returns the pairs of accesses of different agents to one word, at least one of them a write.
+/// Returns the pairs of accesses to one word, at least one of them a write, by different agents or the first one an
+/// asynchronous copy.
 pub(crate) fn conflicts(machine: &Machine<'_>) -> Vec<(Event, Event)> {
     let accesses = machine.agents.iter().enumerate().flat_map(|(agent, own)| {
         let commands = machine.commands(agent).iter().enumerate();
         commands.filter_map(move |(at, command)| {
             let (word, writes) = command.access(own.thread)?;
-            Some(((agent, at), word, writes))
+            Some(((agent, at), word, writes, matches!(command, Command::Copy(_))))
         })
     });
     let accesses: Vec<_> = accesses.collect();
     let mut found = Vec::new();
-    for (number, (first, word, writes)) in accesses.iter().enumerate() {
-        for (second, other_word, other_writes) in &accesses[number + 1..] {
-            if first.0 != second.0 && word == other_word && (*writes || *other_writes) {
+    for (number, (first, word, writes, is_copy)) in accesses.iter().enumerate() {
+        for (second, other_word, other_writes, _) in &accesses[number + 1..] {
+            if (first.0 != second.0 || *is_copy) && word == other_word && (*writes || *other_writes)
+            {
                 found.push((*first, *second));
             }
         }
@@ -73,7 +75,7 @@ pub(crate) fn explore(kernel: &Kernel) -> Behaviours {
     let mut open = vec![machine.start()];
     while let Some(state) = open.pop() {
         for ((x, y), seen) in conflicts.iter().zip(&mut search.orders) {
-            let executed = |event: &Event| state.at(event.0) > event.1;
+            let executed = |event: &Event| state.has_happened(*event);
             // Every state is part of a schedule that finishes, if all do.
             seen[0] |= executed(x) && !executed(y);
             seen[1] |= executed(y) && !executed(x);
@@ -99,9 +101,16 @@ impl Search {
     fn successors(&mut self, machine: &Machine<'_>, state: &State) -> Vec<State> {
         let mut after = Vec::new();
         let mut is_stuck = true;
-        for agent in 0..machine.agents.len() {
+        let agents = (0..machine.agents.len()).map(|agent| ((agent, state.at(agent)), false));
+        let outstanding = state.outstanding().into_iter().map(|event| (event, true));
+        for (event, is_outstanding) in agents.chain(outstanding) {
             let mut next = *state;
-            match machine.step(&mut next, agent) {
+            let step = if is_outstanding {
+                machine.happen(&mut next, event)
+            } else {
+                machine.step(&mut next, event.0)
+            };
+            match step {
                 Step::Blocked => continue,
                 Step::Fault(misuse) => {
                     if !self.found.misuses.contains(&misuse) {
@@ -110,7 +119,7 @@ impl Search {
                 }
                 Step::Went(phase) => {
                     if let Some(phase) = phase {
-                        let known = &mut self.phases[agent][state.at(agent)];
+                        let known = &mut self.phases[event.0][event.1];
                         self.found.mixed |= *known.get_or_insert(phase) != phase;
                     }
                     after.push(next);

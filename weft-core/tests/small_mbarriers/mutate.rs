@@ -1,11 +1,10 @@
 //! Damages a kernel in one place.
 
 use crate::dice::Dice;
-use crate::generate::any_command;
 use crate::kernel::{Command, Kernel, Target};
 
-/// Changes a count or one command. Rarely, nothing that matters changes.
-pub(crate) fn damage(kernel: &mut Kernel, dice: &mut Dice) {
+/// Changes a count or one command; `any` returns new ones. Rarely, nothing that matters changes.
+pub(crate) fn damage(kernel: &mut Kernel, dice: &mut Dice, any: fn(&mut Dice) -> Command) {
     let sides = u32::try_from(kernel.groups.len()).expect("few groups");
     let (group, other) = (dice.roll(sides) as usize, dice.roll(sides) as usize);
     let length = kernel.groups[group].commands.len();
@@ -23,10 +22,10 @@ pub(crate) fn damage(kernel: &mut Kernel, dice: &mut Dice) {
         1 => commands.insert(at, commands[at]),
         2 => commands.swap(at, (at + 1) % length),
         3 => {
-            let command = any_command(dice);
+            let command = any(dice);
             commands.insert(at, command);
         }
-        4 => commands[at] = any_command(dice),
+        4 => commands[at] = any(dice),
         5 => {
             let command = commands.remove(at);
             let target = &mut kernel.groups[other].commands;
@@ -54,8 +53,11 @@ const fn changed(command: Command) -> Command {
         }
         Command::Expect { object, bytes } => Command::Expect { object, bytes: 2 * bytes },
         Command::Complete { object, bytes } => Command::Complete { object, bytes: 2 * bytes },
-        Command::Read(word) => Command::Write(word),
+        Command::Read(word) | Command::Copy(word) => Command::Write(word),
         Command::Write(word) => Command::Read(word),
-        Command::WarpSync => command,
+        Command::Follow { object, is_expected } => {
+            Command::Follow { object, is_expected: !is_expected }
+        }
+        Command::WarpSync | Command::WaitCopies => command,
     }
 }

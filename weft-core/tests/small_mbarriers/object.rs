@@ -54,6 +54,9 @@ impl Mbarrier {
                     self.expected = rest.ok_or(Misuse::Dropped)?;
                 }
             }
+            Command::Follow { .. } => {
+                self.pending = self.pending.checked_sub(1).ok_or(Misuse::Arrivals)?;
+            }
             Command::Expect { bytes, .. } => self.transact(bytes, 1)?,
             Command::Complete { bytes, .. } => self.transact(bytes, -1)?,
             _ => unreachable!("{command:?} changes no mbarrier"),
@@ -63,6 +66,12 @@ impl Mbarrier {
             self.phase += 1;
         }
         Ok(phase)
+    }
+
+    /// Makes the current phase wait for one more arrival; returns the phase.
+    pub(crate) const fn join(&mut self) -> Phase {
+        self.pending += 1;
+        self.phase
     }
 
     fn transact(&mut self, bytes: u32, sign: i32) -> Result<(), Misuse> {

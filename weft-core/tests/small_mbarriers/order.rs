@@ -10,7 +10,12 @@
 //!   observe phase n-2. This includes waits that never end;
 //! - every wait that a peek decides is for the same phase as the peek, unless the peek fails in every schedule;
 //! - every expectation of bytes happens before an arrival of its phase, so that the phase cannot complete without it,
-//!   and no more bytes are complete than expected.
+//!   and no more bytes are complete than expected; likewise, every arrival that follows copies and that the count does
+//!   not contain.
+//!
+//! When an arrival that follows copies happens, its lane does not know: only a wait for its phase tells. Such a wait knows
+//! the copies, and nothing else that the lane did; but whatever comes before an arrival that the count contains is a cause
+//! of the phase, which is enough for the rules above.
 
 use crate::kernel::{Command, Kernel, OBJECTS, Object, Target, peek_of};
 use crate::machine::Machine;
@@ -63,7 +68,8 @@ pub(crate) fn judge(kernel: &Kernel, run: &Run) -> Judgement {
             command => {
                 let was_waited_for = is_waited_for(run, own, object, phase - 1);
                 found.runs_ahead |= !was_waited_for && !knows_all(run, own, object, phase - 1);
-                found.unwaited |= matches!(command, Command::Arrive(_)) && !was_waited_for;
+                let arrives = matches!(command, Command::Arrive(_) | Command::Follow { .. });
+                found.unwaited |= arrives && !was_waited_for;
             }
         }
     }
@@ -130,7 +136,10 @@ fn is_waited_for(run: &Run, own: &Executed, object: Object, phase: Phase) -> boo
 
 /// Whether all commands of a complete phase happen before a command begins.
 fn knows_all(run: &Run, own: &Executed, object: Object, phase: Phase) -> bool {
-    of_phase(run, object, phase).all(|other| own.begins_after(other.event))
+    of_phase(run, object, phase).all(|other| {
+        // When an arrival that follows copies has happened, only a wait tells.
+        !matches!(other.command, Command::Follow { .. }) && own.begins_after(other.event)
+    })
 }
 
 fn has_completed(run: &Run, object: Object, phase: Phase) -> bool {
@@ -138,7 +147,9 @@ fn has_completed(run: &Run, object: Object, phase: Phase) -> bool {
 }
 
 fn arrivals(run: &Run, object: Object, phase: Phase) -> impl Iterator<Item = &Executed> {
-    of_phase(run, object, phase).filter(|own| matches!(own.command, Command::Arrive(_)))
+    of_phase(run, object, phase).filter(|own| {
+        matches!(own.command, Command::Arrive(_) | Command::Follow { is_expected: true, .. })
+    })
 }
 
 /// Whether the phase after the one that a wait observed cannot complete without the wait.
@@ -147,7 +158,8 @@ fn is_in_time(run: &Run, wait: &Executed, object: Object, phase: Phase) -> bool 
         || arrivals(run, object, phase + 1).any(|arrival| arrival.knows(wait.event))
 }
 
-/// Whether a phase that has all its arrivals cannot complete before all bytes that it expects are expected.
+/// Whether a phase that has all its arrivals cannot complete before all bytes that it expects are expected, and before all
+/// arrivals have joined it that follow copies and that its count does not contain.
 fn is_bound(run: &Run, object: Object, phase: Phase) -> bool {
     let state = run.last.objects[object];
     if !has_completed(run, object, phase) && !state.lacks_bytes_only() {
@@ -165,6 +177,12 @@ fn is_bound(run: &Run, object: Object, phase: Phase) -> bool {
             }
             Command::Arrive(arrival) => expected += arrival.expects.unwrap_or(0),
             Command::Complete { bytes, .. } => complete += bytes,
+            Command::Follow { is_expected: false, .. } => {
+                let event = own.event;
+                if !arrivals(run, object, phase).any(|arrival| arrival.knows(event)) {
+                    return false;
+                }
+            }
             _ => {}
         }
     }
@@ -173,5 +191,5 @@ fn is_bound(run: &Run, object: Object, phase: Phase) -> bool {
 
 fn is_race(run: &Run, (first, second): (Event, Event)) -> bool {
     let (Some(one), Some(other)) = (run.of(first), run.of(second)) else { return false };
-    !one.knows(second) && !other.knows(first)
+    !one.follows(other) && !other.follows(one)
 }

@@ -20,9 +20,9 @@ const HEAD: &str = "\
 .target sm_90
 .address_size 64
 
-.visible .entry small()
+.visible .entry small(.param .u64 input)
 {
-    .reg .u64 %state<2>;
+    .reg .u64 %state<2>, %input, %generic;
     .reg .u32 %thread, %own, %bars, %value, %parity;
     .reg .pred %p, %done, %tested, %skips;
     .reg .u32 %peeked<40>;
@@ -34,6 +34,10 @@ const HEAD: &str = "\
     mov.u32 %value, words;
     add.u32 %own, %own, %value;
     mov.u32 %bars, bars;
+    cvt.u64.u32 %generic, %bars;
+    cvta.shared.u64 %generic, %generic;
+    ld.param.u64 %input, [input];
+    mad.wide.u32 %input, %thread, 4, %input;
     setp.ne.u32 %p, %thread, 0;
     @%p bra READY;
 ";
@@ -167,9 +171,36 @@ impl Printer<'_> {
                 self.instr(at, &format!("add.u32 %value, %thread, {};", 1000 * own));
                 self.instr(at, &format!("st.shared.u32 {}, %value;", address(word)));
             }
+            Command::Copy(_) | Command::Follow { .. } | Command::WaitCopies => {
+                self.copy(place, command);
+            }
             Command::WarpSync => {
                 let mask = ((1_u32 << group.lanes) - 1) << (group.first % 32);
                 self.instr(at, &format!("bar.warp.sync {mask:#x};"));
+            }
+        }
+    }
+
+    /// Prints a command about asynchronous copies.
+    fn copy(&mut self, place: Place, command: Command) {
+        let at = Some(place);
+        match command {
+            Command::Copy(word) => {
+                let (to, from) = (address(word), 256 * number(place));
+                self.instr(at, &format!("cp.async.ca.shared.global {to}, [%input+{from}], 4;"));
+            }
+            Command::Follow { object, is_expected } => {
+                let form = if is_expected { ".noinc" } else { "" };
+                let (space, bar) = match self.dice.roll(3) {
+                    0 => ("", format!("[%generic+{}]", 8 * object)),
+                    _ => (self.space(), self.bar(object)),
+                };
+                self.instr(at, &format!("cp.async.mbarrier.arrive{form}{space}.b64 {bar};"));
+            }
+            _ if self.dice.chance(50) => self.instr(at, "cp.async.wait_all;"),
+            _ => {
+                self.instr(at, "cp.async.commit_group;");
+                self.instr(at, "cp.async.wait_group 0;");
             }
         }
     }

@@ -6,13 +6,45 @@ use crate::machine::{Machine, State, Step};
 use crate::model::Event;
 use crate::object::{Misuse, Phase};
 
-/// For each agent, the number of its commands that happen before.
-type Clock = [u8; MAX_AGENTS];
+/// What happens before some point.
+#[derive(Clone, Copy, Debug, Default)]
+struct Clock {
+    /// For each agent, the number of its commands.
+    commands: [u8; MAX_AGENTS],
+    /// Likewise, with those that are causes although they are ordered before no memory access: what comes before an
+    /// arrival that follows copies.
+    causes: [u8; MAX_AGENTS],
+    /// For each agent, the asynchronous copies that are complete, one bit for each of its commands.
+    copies: [u16; MAX_AGENTS],
+}
+
+impl Clock {
+    fn has(&self, (agent, at): Event) -> bool {
+        usize::from(self.commands[agent]) > at
+    }
+
+    fn is_caused_by(&self, (agent, at): Event) -> bool {
+        usize::from(self.causes[agent]) > at
+    }
+}
 
 fn join(clock: &mut Clock, other: Clock) {
-    for (own, other) in clock.iter_mut().zip(other) {
+    for (own, other) in clock.commands.iter_mut().zip(other.commands) {
         *own = (*own).max(other);
     }
+    for (own, other) in clock.causes.iter_mut().zip(other.causes) {
+        *own = (*own).max(other);
+    }
+    for (own, other) in clock.copies.iter_mut().zip(other.copies) {
+        *own |= other;
+    }
+}
+
+/// The copies among the first commands of an agent, as many as `count`.
+fn copies(commands: &[Command], count: usize) -> u16 {
+    let copies = commands[..count].iter().enumerate();
+    let copies = copies.filter(|(_, command)| matches!(command, Command::Copy(_)));
+    copies.fold(0, |all, (at, _)| all | 1 << at)
 }
 
 /// How a schedule ends.
@@ -37,14 +69,24 @@ pub(crate) struct Executed {
 }
 
 impl Executed {
-    /// Whether the other command happens before the end of this one.
+    /// Whether the other command is a cause of the end of this one.
     pub(crate) fn knows(&self, other: Event) -> bool {
-        usize::from(self.clock[other.0]) > other.1
+        self.clock.is_caused_by(other)
     }
 
-    /// Whether the other command happens before the beginning of this one.
+    /// Whether what the other command accesses is accessed before the end of this one: an asynchronous copy happens
+    /// some time after its command.
+    pub(crate) fn follows(&self, other: &Self) -> bool {
+        let (agent, at) = other.event;
+        match other.command {
+            Command::Copy(_) => self.clock.copies[agent] >> at & 1 == 1,
+            _ => self.clock.has(other.event),
+        }
+    }
+
+    /// Whether the other command is a cause of the beginning of this one.
     pub(crate) fn begins_after(&self, other: Event) -> bool {
-        usize::from(self.before[other.0]) > other.1
+        self.before.is_caused_by(other)
     }
 }
 
@@ -72,10 +114,19 @@ impl Run {
     }
 }
 
+/// What happens next.
+#[derive(Clone, Copy, Debug)]
+enum Turn {
+    /// The next command of an agent.
+    Agent(usize),
+    /// An asynchronous copy, or an arrival that follows copies.
+    Outstanding(Event),
+}
+
 /// Runs a kernel under a random schedule.
 pub(crate) fn run(kernel: &Kernel, acquires: Acquires, dice: &mut Dice) -> Run {
     let machine = Machine::new(kernel);
-    let clocks = [[0; MAX_AGENTS]; MAX_AGENTS];
+    let clocks = [Clock::default(); MAX_AGENTS];
     let mut runner = Runner {
         acquires,
         clocks,
@@ -85,17 +136,23 @@ pub(crate) fn run(kernel: &Kernel, acquires: Acquires, dice: &mut Dice) -> Run {
     let mut run =
         Run { end: End::Stuck, executed: Vec::new(), blocked: Vec::new(), last: machine.start() };
     loop {
-        let mut agents: Vec<usize> = (0..machine.agents.len()).collect();
+        let agents = (0..machine.agents.len()).map(Turn::Agent);
+        let outstanding = run.last.outstanding().into_iter().map(Turn::Outstanding);
+        let mut turns: Vec<Turn> = agents.chain(outstanding).collect();
         let moved = loop {
-            if agents.is_empty() {
+            if turns.is_empty() {
                 break None;
             }
-            let sides = u32::try_from(agents.len()).expect("few agents");
-            let agent = agents.swap_remove(dice.roll(sides) as usize);
+            let sides = u32::try_from(turns.len()).expect("few turns");
+            let turn = turns.swap_remove(dice.roll(sides) as usize);
             let mut next = run.last;
-            match machine.step(&mut next, agent) {
+            let step = match turn {
+                Turn::Agent(agent) => machine.step(&mut next, agent),
+                Turn::Outstanding(event) => machine.happen(&mut next, event),
+            };
+            match step {
                 Step::Blocked => {}
-                step => break Some((agent, next, step)),
+                step => break Some((turn, next, step)),
             }
         };
         match moved {
@@ -105,8 +162,11 @@ pub(crate) fn run(kernel: &Kernel, acquires: Acquires, dice: &mut Dice) -> Run {
                 return run;
             }
             Some((.., Step::Fault(misuse))) => return Run { end: End::Fault(misuse), ..run },
-            Some((agent, next, Step::Went(phase))) => {
-                runner.record(&machine, &mut run, agent, phase);
+            Some((turn, next, Step::Went(phase))) => {
+                match turn {
+                    Turn::Agent(agent) => runner.record(&machine, &mut run, agent, phase),
+                    Turn::Outstanding(event) => runner.happened(&machine, &mut run, event, phase),
+                }
                 run.last = next;
             }
             Some((_, _, Step::Blocked)) => unreachable!("blocked agents are not chosen"),
@@ -133,17 +193,19 @@ impl Runner {
             _ => vec![agent],
         };
         let before = self.clocks[agent];
-        let mut clock = [0; MAX_AGENTS];
+        let mut clock = Clock::default();
         for &member in &members {
-            self.clocks[member][member] += 1;
+            self.clocks[member].commands[member] += 1;
+            self.clocks[member].causes[member] += 1;
             join(&mut clock, self.clocks[member]);
         }
         match (command, phase) {
             (Command::Arrive(Arrival { object, releases: true, .. }), Some(phase)) => {
                 let phase = usize::try_from(phase).expect("arrivals are in phases from 0");
-                let released = &mut self.released[object];
-                released.resize(released.len().max(phase + 1), [0; MAX_AGENTS]);
-                join(&mut released[phase], clock);
+                join(self.released(object, phase), clock);
+            }
+            (Command::WaitCopies, _) => {
+                clock.copies[agent] |= copies(machine.commands(agent), run.last.at(agent));
             }
             (Command::Wait { object, acquires: true, .. }, Some(phase)) => {
                 let first = if self.acquires == Acquires::Phase { phase } else { 0 };
@@ -161,6 +223,37 @@ impl Runner {
             let event = (member, run.last.at(member));
             run.executed.push(Executed { event, command, phase, before, clock });
         }
+    }
+
+    /// What the arrivals of a phase released.
+    fn released(&mut self, object: Object, phase: usize) -> &mut Clock {
+        let released = &mut self.released[object];
+        released.resize(released.len().max(phase + 1), Clock::default());
+        &mut released[phase]
+    }
+
+    /// Records that an asynchronous copy has happened, or an arrival that follows copies: it releases these.
+    fn happened(
+        &mut self,
+        machine: &Machine<'_>,
+        run: &mut Run,
+        event: Event,
+        phase: Option<Phase>,
+    ) {
+        let (agent, at) = event;
+        let commands = machine.commands(agent);
+        let (Command::Follow { object, is_expected }, Some(phase)) = (commands[at], phase) else {
+            return;
+        };
+        let own = run.executed.iter_mut().find(|own| own.event == event);
+        let own = own.expect("it has been issued");
+        own.phase = Some(phase);
+        let causes = own.clock.causes;
+        let phase = usize::try_from(phase).expect("arrivals are in phases from 0");
+        if is_expected {
+            join(self.released(object, phase), Clock { causes, ..Clock::default() });
+        }
+        self.released(object, phase).copies[agent] |= copies(commands, at);
     }
 
     /// Returns what a command counts as, and the phase that it belongs to or waits for. A peek that succeeds in every
@@ -200,7 +293,10 @@ impl Runner {
     /// Whether an agent knows that a phase is complete.
     fn is_known(&self, run: &Run, agent: usize, object: Object, phase: Phase) -> bool {
         let clock = self.clocks[agent];
-        let is_before = |own: &Executed| usize::from(clock[own.event.0]) > own.event.1;
+        let is_before = |own: &Executed| {
+            // When an arrival that follows copies has happened, only a wait tells.
+            !matches!(own.command, Command::Follow { .. }) && clock.is_caused_by(own.event)
+        };
         let of = |own: &&Executed| {
             let is_peek = matches!(own.command, Command::Peek { .. });
             !is_peek && own.command.object() == Some(object) && own.phase == Some(phase)

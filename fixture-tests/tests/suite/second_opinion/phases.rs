@@ -9,6 +9,8 @@ pub(crate) struct Phases {
     last: Vec<Point>,
     /// All that has counted in the two phases, and what saw the last one complete.
     counted: [Vec<Point>; 2],
+    /// Whether something counts in the two phases of which only a wait tells when it happens.
+    is_followed: [bool; 2],
     waits: Vec<Point>,
 }
 
@@ -28,6 +30,11 @@ impl Phases {
         self.counted[0].push(point);
     }
 
+    /// Records that an arrival that follows copies counts in the current phase.
+    pub(crate) fn follow(&mut self) {
+        self.is_followed[0] = true;
+    }
+
     /// Adds a wait that has seen the last phase complete.
     pub(crate) fn wait(&mut self, point: Point) {
         self.waits.push(point);
@@ -37,13 +44,15 @@ impl Phases {
     pub(crate) fn complete(&mut self) {
         self.last = std::mem::take(&mut self.current);
         self.counted = [Vec::new(), std::mem::take(&mut self.counted[0])];
+        self.is_followed = [false, self.is_followed[0]];
         self.waits.clear();
     }
 
     /// Whether what is ordered before a thread shows that the last phase is complete.
     pub(crate) fn is_last_known(&self, is_before: impl Fn(Point) -> bool) -> bool {
         let [_, last] = &self.counted;
-        self.waits.iter().any(|own| is_before(*own)) || last.iter().all(|own| is_before(*own))
+        let are_all = !self.is_followed[1] && last.iter().all(|own| is_before(*own));
+        self.waits.iter().any(|own| is_before(*own)) || are_all
     }
 
     /// What a wait learns that sees the phase before complete.

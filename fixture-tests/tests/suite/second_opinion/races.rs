@@ -81,10 +81,10 @@ impl Races {
             for (index, b) in touches.iter().enumerate() {
                 for a in &touches[..index] {
                     // Program order does not order the copies of a thread.
-                    let are_plain = !a.kind.is_asynchronous() && !b.kind.is_asynchronous();
+                    let are_plain = a.done == a.point && b.done == b.point;
                     let is_ordered = a.thread == b.thread && are_plain
-                        || relation.holds(a.point, b.point)
-                        || relation.holds(b.point, a.point);
+                        || relation.holds(a.done, b.point)
+                        || relation.holds(b.done, a.point);
                     if let Some(level) = level(a, b, true).filter(|_| !is_ordered) {
                         self.bytes.insert((*is_global, *at));
                         self.insert((cta, a), (cta, b), level);

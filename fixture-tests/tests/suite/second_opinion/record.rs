@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use weft_core::emulate::{
-    Access, AccessKind, Arrival, BarrierExit, BarrierId, BulkGroup, CopyAgent, CopyCommand,
-    CtaRank, Events, Fault, FaultKind, Fence, Iteration, LaneMask, MbarrierEvent, MbarrierId,
-    MbarrierStep, OpenAccess, OrderQuery, Symbolics, WARP, WarpId, lanes,
+    Access, AccessKind, AgentWork, Arrival, BarrierExit, BarrierId, BulkGroup, CopyAgent,
+    CopyCommand, CtaRank, Events, Fault, FaultKind, Fence, Iteration, LaneMask, MbarrierEvent,
+    MbarrierId, MbarrierStep, OpenAccess, OrderQuery, Symbolics, WARP, WarpId, lanes,
 };
 use weft_core::flow::{Pc, PlaceId, Program};
 use weft_core::ptx::Space;
@@ -22,6 +22,9 @@ pub(crate) struct Touch {
     pub(crate) pc: Pc,
     pub(crate) thread: usize,
     pub(crate) point: Point,
+    /// What is behind the access is behind this point. For a thread it is the same; the agent of a copy passes on nothing
+    /// that the thread knew.
+    pub(crate) done: Point,
     pub(crate) kind: AccessKind,
     pub(crate) is_global: bool,
     pub(crate) address: u64,
@@ -41,8 +44,10 @@ pub(crate) struct Record<'p> {
     copies: Vec<Copies>,
     /// For each agent, the bulk copies that their thread has not waited for.
     bulk: BTreeMap<WarpId, Copies>,
-    /// The bulk copy that was issued last.
-    copy: Option<Point>,
+    /// The bulk copy, or the like, that was issued last: the point that it is at, and the one that says that it is done.
+    copy: Option<(Point, Point)>,
+    /// For each thread, its copies that mbarriers might follow.
+    followed: Vec<Vec<Point>>,
     /// For each mbarrier object, its last phases.
     phases: BTreeMap<MbarrierId, Phases>,
     /// For each iteration of a loop, the point of each thread when it began the iteration.
@@ -67,6 +72,7 @@ impl<'p> Record<'p> {
             copies: vec![Copies::default(); threads],
             bulk: BTreeMap::new(),
             copy: None,
+            followed: vec![Vec::new(); threads],
             phases: BTreeMap::new(),
             rounds: BTreeMap::new(),
             due: Vec::new(),
@@ -76,12 +82,12 @@ impl<'p> Record<'p> {
 
     /// Adds what a bulk copy accesses that a thread has issued.
     fn bulk_access(&mut self, access: &Access<'_>, thread: usize) {
-        let point = self.copy.expect("an agent has taken the copy over");
+        let (point, done) = self.copy.expect("an agent has taken the copy over");
         let (pc, kind, bytes) = (access.pc, access.kind, access.bytes);
         let is_global = access.space == Space::Global;
         for lane in lanes(access.lanes) {
             let address = access.addresses.bits_of(lane);
-            self.touches.push(Touch { pc, thread, point, kind, is_global, address, bytes });
+            self.touches.push(Touch { pc, thread, point, done, kind, is_global, address, bytes });
         }
     }
 
@@ -154,22 +160,27 @@ impl Events for Record<'_> {
         if self.is_full() {
             return;
         }
-        if let Some((warp, lane)) = access.issuer {
+        if let Some((warp, lane)) = access.only_issuer() {
             return self.bulk_access(access, warp.index() * WARP + usize::from(lane));
         }
-        for thread in threads(access.warp, access.lanes) {
+        for lane in lanes(access.lanes) {
+            let (warp, _) = access.thread(lane);
+            let thread = warp.index() * WARP + lane;
             let mut point = self.here[thread].expect("a thread that accesses runs");
+            let mut done = point;
             if access.kind.is_asynchronous() {
                 // The copy is behind what the thread has done, and beside what the thread does next.
                 let (copy, next) = (self.relation.behind(&[point]), self.relation.behind(&[point]));
-                self.copies[thread].add(copy);
+                done = self.relation.behind(&[]);
+                self.copies[thread].add(done);
+                self.followed[thread].push(done);
                 self.here[thread] = Some(next);
                 point = copy;
             }
             let (pc, kind, bytes) = (access.pc, access.kind, access.bytes);
             let address = access.addresses.bits_of(thread % WARP);
             let is_global = access.space == Space::Global;
-            self.touches.push(Touch { pc, thread, point, kind, is_global, address, bytes });
+            self.touches.push(Touch { pc, thread, point, done, kind, is_global, address, bytes });
         }
     }
 
@@ -192,12 +203,15 @@ impl Events for Record<'_> {
         let here: Vec<Point> = threads(agent.warp, agent.lanes)
             .map(|thread| self.here[thread].expect("a thread that copies runs"))
             .collect();
-        let copy = self.relation.behind(&here);
-        match agent.object {
-            Some(object) => self.phases.entry(object).or_default().copy(copy),
-            None => self.bulk.entry(agent.agent).or_default().add(copy),
+        let (copy, done) = (self.relation.behind(&here), self.relation.behind(&[]));
+        match agent.work {
+            AgentWork::Counted(object) | AgentWork::Counting(object) => {
+                self.phases.entry(object).or_default().copy(done)
+            }
+            AgentWork::Grouped => self.bulk.entry(agent.agent).or_default().add(done),
+            AgentWork::ByLane => return,
         }
-        self.copy = Some(copy);
+        self.copy = Some((copy, done));
         for (thread, here) in threads(agent.warp, agent.lanes).zip(here) {
             self.here[thread] = Some(self.relation.behind(&[here]));
         }
@@ -215,13 +229,26 @@ impl Events for Record<'_> {
     fn mbarrier(&mut self, event: MbarrierEvent) {
         let MbarrierEvent { warp, lanes: mask, object, step, .. } = event;
         let phases = self.phases.entry(object).or_default();
-        if let MbarrierStep::Arrive { .. } | MbarrierStep::Expect | MbarrierStep::Copied = step {
+        let counts = matches!(
+            step,
+            MbarrierStep::Arrive { .. }
+                | MbarrierStep::Follow { .. }
+                | MbarrierStep::Expect
+                | MbarrierStep::Copied
+        );
+        if counts {
             let here = threads(warp, mask).filter_map(|thread| self.here[thread]);
             here.for_each(|point| phases.count(point));
         }
         match step {
             MbarrierStep::Init => *phases = Phases::default(),
             MbarrierStep::Complete => phases.complete(),
+            MbarrierStep::Follow { .. } => {
+                for thread in threads(warp, mask) {
+                    self.followed[thread].iter().for_each(|copy| phases.copy(*copy));
+                }
+                phases.follow();
+            }
             MbarrierStep::Arrive { releases: true, .. } => {
                 for thread in threads(warp, mask) {
                     let here = self.here[thread].expect("a thread that arrives runs");

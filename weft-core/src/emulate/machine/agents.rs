@@ -2,7 +2,7 @@
 //! make groups of their work.
 
 use super::copy_event::CopyCommand;
-use super::event::{Access, AccessKind, DoubtKind, Events, Fault, FaultKind, OrderQuery};
+use super::event::{Access, AccessKind, DoubtKind, Events, Fault, FaultKind, Issuer, OrderQuery};
 use super::state::Machine;
 use super::stop::{OrStop, doubt};
 use super::wait::SyncPoint;
@@ -48,7 +48,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let lane = u8::try_from(own.lane()).expect("a warp has 32 lanes");
         let access = Access {
             warp: agent,
-            issuer: Some((warp, lane)),
+            issuer: Some(Issuer::Lane(warp, lane)),
             lanes: LaneMask::MAX >> (WARP - units),
             pc,
             space: own.space,

@@ -4,7 +4,7 @@
 //! once it has waited for the group.
 
 use super::agents::{AgentAccess, UNIT, group_step};
-use super::copy_event::{BulkGroup, CopyAgent};
+use super::copy_event::{AgentWork, BulkGroup, CopyAgent};
 use super::event::{AccessKind, AccessManner, DoubtKind, Events, FaultKind, OrderQuery};
 use super::memory_order::{MemoryOrder, MemoryScope, Ordering};
 use super::phase_state::AgentDuty;
@@ -95,8 +95,11 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             return Ok(());
         }
         let agent = self.phases.agent(duty, self.warps.count());
-        let object = if let AgentDuty::Object(object) = duty { Some(object) } else { None };
-        self.events.lend(CopyAgent { agent, object, warp: point.warp, lanes: point.lanes });
+        let work = match duty {
+            AgentDuty::Object(object) => AgentWork::Counted(object),
+            _ => AgentWork::Grouped,
+        };
+        self.events.lend(CopyAgent { agent, work, warp: point.warp, lanes: point.lanes });
         let end = first.saturating_add(bytes);
         let variable =
             if space == Space::Shared { self.program.shared_variable(first, end) } else { None };

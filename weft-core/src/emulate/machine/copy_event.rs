@@ -43,6 +43,11 @@ pub enum MbarrierStep {
         /// Whether it makes the phase expect bytes before.
         expects: bool,
     },
+    /// They make their earlier asynchronous copies arrive, once these are complete.
+    Follow {
+        /// Whether the phase expects the arrival; otherwise it waits for one more from now on.
+        is_expected: bool,
+    },
     /// They make its current phase expect bytes, without arriving.
     Expect,
     /// They count bytes as copied.
@@ -66,16 +71,30 @@ pub enum MbarrierStep {
     },
 }
 
-/// An agent takes over a bulk copy from the lane that issues it.
+/// What an agent takes over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AgentWork {
+    /// A bulk copy whose bytes an mbarrier object counts.
+    Counted(MbarrierId),
+    /// What counts at an mbarrier object: an access to the object itself, in the generic proxy.
+    Counting(MbarrierId),
+    /// A bulk copy, or a product, that the thread puts into a group.
+    Grouped,
+    /// Asynchronous copies of the lanes of a warp, which mbarrier objects can count. Each lane of the agent is that of the
+    /// same number of the warp.
+    ByLane,
+}
+
+/// An agent takes over work from the lanes that issue it: from one lane, unless the work is done by lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopyAgent {
     /// The agent: an id behind those of the warps.
     pub agent: WarpId,
-    /// The mbarrier object at which the bytes are counted; `None` if the thread puts the copy into a bulk group.
-    pub object: Option<MbarrierId>,
-    /// The warp that issues the copy.
+    /// What it takes over.
+    pub work: AgentWork,
+    /// The warp that issues the work.
     pub warp: WarpId,
-    /// The lane.
+    /// The lanes.
     pub lanes: LaneMask,
 }
 

@@ -113,6 +113,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let access = Access { condition, variable, class, decides, ..access };
         self.check_bounds(&access);
         self.check_objects(&access);
+        let access = self.lent(access);
         self.events.access(&access, &self.facts.symbolics);
         if let Some((_, addresses)) = &copies {
             self.emit_copies(access, addresses);
@@ -227,6 +228,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let access = access(piece, addresses, mask, certain, stored);
         let access = Access { condition, is_representative: true, class, ..access };
         self.check_fit(&access, region);
+        let access = self.lent(access);
         self.events.access(&access, &self.facts.symbolics);
         if at.has_copy {
             self.emit_copies(Access { kind, condition: may_differ, ..access }, copies);

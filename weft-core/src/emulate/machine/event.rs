@@ -70,13 +70,22 @@ impl AccessKind {
     }
 }
 
+/// The lanes that issued what an agent does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Issuer {
+    /// One lane of a warp.
+    Lane(WarpId, u8),
+    /// Each lane of a warp issued the part of the agent's lane of the same number.
+    Lanes(WarpId),
+}
+
 /// One access: an instruction, executed by lanes of a warp at known or representative addresses.
 #[derive(Clone, Copy, Debug)]
 pub struct Access<'a> {
-    /// The warp, by its place in the cta; for a bulk copy, its agent.
+    /// The warp, by its place in the cta, or an agent.
     pub warp: WarpId,
-    /// For a bulk copy, the warp and lane that issued it.
-    pub issuer: Option<(WarpId, u8)>,
+    /// For what an agent does, who issued it.
+    pub issuer: Option<Issuer>,
     /// The lanes that access.
     pub lanes: LaneMask,
     /// The instruction.
@@ -108,9 +117,21 @@ pub struct Access<'a> {
 }
 
 impl Access<'_> {
-    /// The warp and lane of the thread that a lane's part belongs to: for a bulk copy, of the one that issued it.
+    /// The warp and lane of the thread that a lane's part belongs to: for an agent, of the one that issued it.
     pub fn thread(&self, lane: usize) -> (WarpId, usize) {
-        self.issuer.map_or((self.warp, lane), |(warp, lane)| (warp, lane.into()))
+        match self.issuer {
+            None => (self.warp, lane),
+            Some(Issuer::Lane(warp, lane)) => (warp, lane.into()),
+            Some(Issuer::Lanes(warp)) => (warp, lane),
+        }
+    }
+
+    /// The lane that issued all of it; `None` if each lane issued its own part.
+    pub fn only_issuer(&self) -> Option<(WarpId, u8)> {
+        match self.issuer {
+            Some(Issuer::Lane(warp, lane)) => Some((warp, lane)),
+            _ => None,
+        }
     }
 }
 

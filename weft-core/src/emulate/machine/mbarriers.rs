@@ -4,28 +4,23 @@
 use std::rc::Rc;
 
 use super::copy_event::{MbarrierEvent, MbarrierStep};
-use super::event::{
-    Access, AccessKind, AccessManner, DoubtKind, End, Events, Fault, FaultKind, OrderQuery,
-};
-use super::faults::fault;
+use super::event::{Access, AccessKind, AccessManner, DoubtKind, End, Events, OrderQuery};
 use super::memory_order::{MemoryOrder, MemoryScope, Ordering};
-use super::open_loop::inside;
 use super::peeks::Peeks;
 use super::phase_state::Peeked;
-use super::piece::Piece;
 use super::spin::is_spin;
 use super::state::Machine;
 use super::stop::{OrStop, Stop, doubt};
 use super::wait::{Groups, SyncPoint};
 use super::warp::{Wait, WaitFor};
 use crate::emulate::sync::mbarrier::{MbarrierId, MbarrierMisuse, MbarrierNeed, Mbarriers};
-use crate::emulate::value::lane::{Lane, LaneMask, WARP, lanes};
+use crate::emulate::value::lane::{Lane, LaneMask, lanes};
 use crate::emulate::value::origin::Origin;
 use crate::emulate::value::register::Value;
 use crate::emulate::value::warp_id::WarpId;
 use crate::flow::{Address, BlockId, Instr, PlaceId, space_of, window};
 use crate::ptx::Space;
-use crate::ptx::isa::{Decoded, Effect, Modifier, Opcode};
+use crate::ptx::isa::{Decoded, Modifier, Opcode};
 
 /// Counts of arrivals and of bytes have 32 bits.
 const LOW_WORD: u64 = 0xffff_ffff;
@@ -103,7 +98,10 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             decides: false,
         };
         self.check_bounds(&access);
-        self.events.access(&access, &self.facts.symbolics);
+        // What arrives for copies does so later, and that counts as the access.
+        if decoded.row.opcode != Opcode::CpAsyncArrive {
+            self.events.access(&access, &self.facts.symbolics);
+        }
         let all = super::wait::groups(&addresses, mask).into_iter();
         Ok(all.map(|(address, lanes)| (MbarrierId { cta, address }, lanes)).collect())
     }
@@ -189,6 +187,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                     Err(misuse) => Err(misuse),
                 }
             }
+            Opcode::CpAsyncArrive => self.follow_copies(at.point, at.object),
             Opcode::MbarrierArrive | Opcode::MbarrierDrop => {
                 self.arrive_alone(at, if at.point.instr.sources.is_empty() { 1 } else { count })
             }
@@ -234,6 +233,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             Opcode::MbarrierInval => return,
             Opcode::MbarrierExpect => MbarrierStep::Expect,
             Opcode::MbarrierComplete => MbarrierStep::Copied,
+            Opcode::CpAsyncArrive => MbarrierStep::Follow { is_expected: has(Modifier::NoInc) },
             _ => MbarrierStep::Arrive {
                 releases: !has(Modifier::Relaxed),
                 completes: !has(Modifier::NoComplete),
@@ -308,6 +308,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let objects = &mut self.ctas[object.cta.index()].mbarriers;
         let bytes = i64::try_from(bytes).expect("32 bits");
         let is_complete = objects.expect(object, -bytes).map_err(|misuse| misused(at, misuse))?;
+        self.access_later(point, object);
         self.emit_step(at, MbarrierStep::Copied);
         if self.mbarriers(at).might_overflow(object) {
             return Err(unsupported(at));
@@ -418,68 +419,6 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             }
         }
         Ok(())
-    }
-
-    /// Fails if a loop whose trip count is open uses mbarrier objects, multiplies matrices or makes groups of bulk copies or
-    /// products: how many phases pass, and how many groups follow a copy, depends on it.
-    pub(super) fn check_mbarriers(&self, warp: WarpId, header: BlockId) -> OrStop<()> {
-        let uses = |instr: &Instr| match instr.effect() {
-            Effect::BulkCopy | Effect::Multiply | Effect::Mbarrier | Effect::MbarrierWait => true,
-            _ => {
-                let commits = [Opcode::CpAsyncBulkCommit, Opcode::WgmmaCommit];
-                instr.decoded().is_some_and(|own| commits.contains(&own.row.opcode))
-            }
-        };
-        let is_used = inside(self.program, header).any(|(_, instr)| uses(instr));
-        if is_used { Err(self.open_trips(warp, header)) } else { Ok(()) }
-    }
-
-    /// Emits a fault for the first lane of an access that reaches an object which is initialized: only the instructions of
-    /// mbarrier objects can (PTX ISA §9.7.13.15.3).
-    pub(super) fn check_objects(&mut self, access: &Access<'_>) {
-        let cta = self.warps[access.warp].cta;
-        let objects = &self.ctas[cta.index()].mbarriers;
-        if access.space != Space::Shared || objects.is_empty() {
-            return;
-        }
-        let among = |first, bytes| objects.among(cta, first, bytes).is_some();
-        let (least, most) = access.addresses.ends(access.lanes);
-        let span = most.saturating_sub(least).saturating_add(access.bytes.into());
-        if !among(least, span) {
-            return;
-        }
-        let reaches = |lane: &usize| among(access.addresses.bits_of(*lane), access.bytes.into());
-        if let Some(lane) = lanes(access.lanes).find(reaches) {
-            self.events.fault(fault(access, FaultKind::Object, lane));
-        }
-    }
-
-    /// Emits a fault if an access at an open address might reach an object that is initialized. `bases`: the variables that
-    /// it might access, `None` if that is not known.
-    pub(super) fn check_open_objects(&mut self, piece: &Piece<'_>, bases: &[Option<usize>]) {
-        let &Piece { warp, pc, space, addresses, lanes: mask, .. } = piece;
-        let objects = &self.ctas[self.warps[warp].cta.index()].mbarriers;
-        if space != Space::Shared || objects.is_empty() {
-            return;
-        }
-        let of =
-            |first: u64| self.program.shared_variable(first, first + u64::from(Mbarriers::BYTES));
-        let is_reached = |first: u64| bases.contains(&None) || bases.contains(&of(first));
-        if !objects.addresses().any(is_reached) {
-            return;
-        }
-        let origin = addresses.symbol(mask).and_then(|symbol| self.facts.symbolics.origin(symbol));
-        self.events.fault(Fault {
-            kind: FaultKind::Object,
-            pc,
-            warp,
-            lane: mask.trailing_zeros() as usize % WARP,
-            space,
-            address: None,
-            bytes: piece.bytes(),
-            access: self.own_kind(piece.decoded),
-            condition: Some(origin.unwrap_or(Origin::Register)),
-        });
     }
 
     fn emit_step(&mut self, at: AtObject<'_>, step: MbarrierStep) {

@@ -11,7 +11,8 @@
 //! - Synchronization: [`wait`] makes lanes wait, [`warp_sync`] releases them, [`exchange`] computes the values that
 //!   they exchange. [`mbarriers`] runs mbarrier objects, at which lanes wait if their wait is a [`spin`]; a test that only
 //!   decides whether a wait is left out is one of the [`peeks`], which fail ([`peeking`]); [`phase_state`] holds what is
-//!   known of all these. [`registers`] runs changes of the number of registers, for which warps can wait. Barrier
+//!   known of all these. [`following`] makes asynchronous copies arrive at objects, and [`object_checks`] checks
+//!   what might reach objects otherwise. [`registers`] runs changes of the number of registers, for which warps can wait. Barrier
 //!   divergence: [`divergence`] with [`divergence_state`], [`bypass`] with [`partings`].
 //! - Open conditions: [`sides`] runs both sides of a branch, each as [`may_execute`].
 //! - Loops with an open trip count: [`induction`] proves them from a general state ([`open_loop`], [`carried`]),
@@ -38,6 +39,7 @@ pub(crate) mod event;
 pub(crate) mod exchange;
 mod faults;
 mod fit;
+mod following;
 mod forgotten;
 mod handed;
 mod induction;
@@ -45,6 +47,7 @@ mod may_execute;
 mod mbarriers;
 pub(crate) mod memory_order;
 mod needs;
+mod object_checks;
 mod open_loop;
 mod operand;
 mod partings;

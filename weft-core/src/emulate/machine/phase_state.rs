@@ -14,10 +14,14 @@ use crate::flow::{BlockId, Pc, PlaceId, Reg};
 pub(super) enum AgentDuty {
     /// The copies whose bytes are counted at an object.
     Object(MbarrierId),
+    /// What is counted at an object at some time after its instruction.
+    Counts(MbarrierId),
     /// The reads of the copies of a thread that it puts into bulk groups.
     Reads(WarpId, LaneMask),
     /// The writes of these copies.
     Writes(WarpId, LaneMask),
+    /// The asynchronous copies of the lanes of a warp.
+    Copies(WarpId),
     /// The reads of the products of matrices that a warp has a part in.
     Multiplies(WarpId),
 }
@@ -40,6 +44,8 @@ pub(super) struct Peeked {
 pub(super) struct PhaseState {
     /// Whether the program has a fence that orders memory, once it has mattered.
     pub(super) has_fence: Option<bool>,
+    /// Whether the program makes objects follow asynchronous copies, once it has mattered.
+    pub(super) follows: Option<bool>,
     /// For each block that ends with a wait for a phase, whether the wait is only ever tried again.
     pub(super) spins: BTreeMap<BlockId, bool>,
     /// The peeks of the program, once a test has been reached that might be one.

@@ -3,7 +3,7 @@
 //! group of the product. Each of the four warps counts as reading both matrices whole.
 
 use super::agents::{AgentAccess, group_step};
-use super::copy_event::{BulkGroup, CopyAgent};
+use super::copy_event::{AgentWork, BulkGroup, CopyAgent};
 use super::event::{AccessKind, AccessManner, DoubtKind, Events, FaultKind, OrderQuery};
 use super::memory_order::{MemoryOrder, MemoryScope, Ordering};
 use super::phase_state::AgentDuty;
@@ -59,7 +59,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         self.check_warpgroup(warp, instr, lanes)?;
         self.facts.assumed.products = true;
         let agent = self.phases.agent(AgentDuty::Multiplies(warp), self.warps.count());
-        self.events.lend(CopyAgent { agent, object: None, warp, lanes });
+        self.events.lend(CopyAgent { agent, work: AgentWork::Grouped, warp, lanes });
         for (at, (operand, is_transposed)) in instr.descriptors().enumerate() {
             let bits = self.descriptor(point, operand)?;
             let units = descriptor::units(bits, extent(decoded, at == 0, is_transposed));

@@ -50,8 +50,12 @@ struct Mbarrier {
     /// Number of arrivals that each later phase expects.
     expected: u32,
     need: MbarrierNeed,
+    /// Number of arrivals that the current phase expected when it began.
+    begun: u32,
     /// Number of the current phase, from 0.
     phase: u64,
+    /// Number of arrivals that the current phase was made to wait for besides the expected ones.
+    joined: u32,
     /// All bytes that the current phase was made to expect, and all that were counted as copied in it.
     summands: [u64; 2],
 }
@@ -87,7 +91,10 @@ impl Mbarriers {
     pub fn init(&mut self, id: MbarrierId, count: u64) -> Result<(), MbarrierMisuse> {
         let expected = counted(count)?;
         let need = MbarrierNeed { arrivals: expected, bytes: 0 };
-        match self.live.insert(id, Mbarrier { expected, need, phase: 0, summands: [0; 2] }) {
+        match self.live.insert(
+            id,
+            Mbarrier { expected, need, begun: expected, phase: 0, joined: 0, summands: [0; 2] },
+        ) {
             Some(_) => Err(MbarrierMisuse::Live),
             None => Ok(()),
         }
@@ -127,6 +134,17 @@ impl Mbarriers {
         Ok(object.settle())
     }
 
+    /// Makes the current phase of an object wait for one more arrival.
+    ///
+    /// # Errors
+    /// An object that is not initialized.
+    pub fn join(&mut self, id: MbarrierId) -> Result<(), MbarrierMisuse> {
+        let object = self.object(id)?;
+        object.need.arrivals += 1;
+        object.joined += 1;
+        Ok(())
+    }
+
     /// Makes the current phase of an object wait for so many more bytes; for fewer if the number is negative. Returns
     /// whether that completes the phase.
     ///
@@ -143,11 +161,13 @@ impl Mbarriers {
         Ok(object.settle())
     }
 
-    /// Whether the bytes of the current phase of an object might be out of range if threads did the same in another
-    /// order.
+    /// Whether the bytes or the arrivals that the current phase of an object waits for might be out of range if threads did
+    /// the same in another order.
     pub fn might_overflow(&self, id: MbarrierId) -> bool {
-        let object = self.live.get(&id);
-        object.is_some_and(|object| object.summands.iter().any(|sum| *sum > u64::from(MOST)))
+        self.live.get(&id).is_some_and(|object| {
+            let are_many = object.joined > 0 && object.begun.saturating_add(object.joined) > MOST;
+            are_many || object.summands.iter().any(|sum| *sum > u64::from(MOST))
+        })
     }
 
     /// The current phase of an object.
@@ -183,6 +203,8 @@ impl Mbarrier {
         let is_complete = self.need.arrivals == 0 && self.need.bytes == 0;
         if is_complete {
             self.need.arrivals = self.expected;
+            self.begun = self.expected;
+            self.joined = 0;
             self.summands = [0; 2];
             self.phase += 1;
         }

@@ -30,7 +30,7 @@ modifiers! {
     And "and"; Or "or"; Xor "xor"; Popc "popc"; Add "add"; Min "min"; Max "max"; Inc "inc"; Dec "dec";
     Cas "cas"; Exch "exch"; Noftz "noftz"; Shiftamt "shiftamt";
     Finite "finite"; Infinite "infinite"; Number "number"; NotANumber "notanumber"; Normal "normal"; Subnormal "subnormal";
-    Proxy "proxy"; MbarrierInit "mbarrier_init"; Parity "parity"; NoComplete "noComplete"; ExpectTx "expect_tx";
+    Proxy "proxy"; MbarrierInit "mbarrier_init"; Parity "parity"; NoComplete "noComplete"; ExpectTx "expect_tx"; NoInc "noinc";
     Sync "sync"; Arrive "arrive"; Red "red"; Aligned "aligned"; Warp "warp";
     Cta "cta"; Gpu "gpu" "gl"; Sys "sys"; Cluster "cluster";
     Volatile "volatile"; Relaxed "relaxed"; Acquire "acquire"; Release "release"; AcqRel "acq_rel"; Sc "sc";

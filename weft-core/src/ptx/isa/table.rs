@@ -174,6 +174,7 @@ table! {
     MbarrierComplete "mbarrier.complete_tx" "ms" Synchronization Mbarrier "9.7.13.15.12";
     MbarrierArrive "mbarrier.arrive" "dm*" Synchronization Mbarrier "9.7.13.15.13";
     MbarrierDrop "mbarrier.arrive_drop" "dm*" Synchronization Mbarrier "9.7.13.15.14";
+    CpAsyncArrive "cp.async.mbarrier.arrive" "m" Synchronization Mbarrier "9.7.13.15.15";
     MbarrierTest "mbarrier.test_wait" "dms" Synchronization MbarrierWait "9.7.13.15.16";
     MbarrierTry "mbarrier.try_wait" "dms*" Synchronization MbarrierWait "9.7.13.15.16";
     MbarrierPending "mbarrier.pending_count" "ds" Synchronization Opaque "9.7.13.15.17";
