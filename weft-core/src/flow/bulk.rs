@@ -6,7 +6,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::error::LinkError;
 use super::linker::{Frame, LinkedLine, Linker, known};
-use super::program::{Address, Condition, Dests, Instr, Operand, Operation, PlaceId};
+use super::program::{Address, Condition, Dests, Instr, Operand, Operation, PlaceId, Program};
 use crate::ptx::isa::{Decoded, Effect, Modifier, Opcode};
 use crate::ptx::{Instruction, Space, Span, Type};
 
@@ -48,6 +48,14 @@ impl Instr {
         let own = self.decoded().filter(|own| own.row.effect == Effect::BulkCopy)?;
         let at = usize::from(own.is_tensor_copy() || sides(own)[1] == Space::Global);
         self.sources.get(at)
+    }
+}
+
+impl Program {
+    /// Whether some instruction accesses memory in the async proxy, by agents.
+    pub fn has_agents(&self) -> bool {
+        let mut effects = self.code.iter().map(Instr::effect);
+        effects.any(|effect| matches!(effect, Effect::BulkCopy | Effect::Multiply))
     }
 }
 

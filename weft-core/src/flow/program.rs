@@ -425,12 +425,6 @@ impl Program {
         self.symbols.iter().any(Symbol::is_dynamic)
     }
 
-    /// Whether some instruction accesses memory in the async proxy, by agents.
-    pub fn has_agents(&self) -> bool {
-        let mut effects = self.code.iter().map(Instr::effect);
-        effects.any(|effect| matches!(effect, Effect::BulkCopy | Effect::Multiply))
-    }
-
     /// Returns the instructions of a block.
     pub fn instructions(&self, block: BlockId) -> impl Iterator<Item = (Pc, &Instr)> {
         let block = &self.blocks[block.index()];

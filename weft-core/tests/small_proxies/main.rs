@@ -58,7 +58,9 @@ fn the_check_finds_what_the_reference_finds() {
         let (expected, found) = (reference::judge(&commands), check(&commands));
         assert_eq!(expected, found, "seed {seed}\n{}", print::kernel(&commands).0);
         clean += u32::from(found.is_empty());
-        found.iter().for_each(|(_, code)| *tally.entry(*code).or_insert(0) += 1);
+        for (_, code) in &found {
+            *tally.entry(*code).or_insert(0) += 1;
+        }
     }
     // Each kind of pair occurs, and enough kernels have none.
     let least = [(Code::SharedRace, 500), (Code::AsyncRace, 500), (Code::ProxyFence, 500)];

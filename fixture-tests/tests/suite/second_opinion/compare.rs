@@ -92,6 +92,7 @@ pub(crate) fn races(
         let level = match finding.code {
             Code::SharedRace | Code::GlobalRace | Code::AsyncRace | Code::BenignRace => Level::Race,
             Code::UnorderedStrong => Level::Strong,
+            Code::ProxyFence => Level::Unfenced,
             Code::PossibleRace => Level::Possible,
             Code::Unsupported if finding.pairs.is_some() => Level::Possible,
             _ => continue,

@@ -14,6 +14,8 @@ use super::record::{Record, Touch};
 pub(crate) enum Level {
     /// At least one of the two accesses might not happen.
     Possible,
+    /// They are ordered, but not for the other proxy.
+    Unfenced,
     /// Both accesses are strong, but nothing orders them.
     Strong,
     Race,
@@ -59,6 +61,25 @@ fn level(a: &Touch, b: &Touch, is_one_cta: bool) -> Option<Level> {
     Some(if are_strong { Level::Strong } else { Level::Race })
 }
 
+/// Whether a fence lies between two accesses if the first one is not of the async proxy, and the second one is (PTX ISA
+/// §8.9.5).
+fn is_fenced(record: &Record<'_>, a: &Touch, b: &Touch) -> bool {
+    let relation = &record.relation;
+    let needs = |first: &Touch, last: &Touch| {
+        last.is_in_async
+            && !first.is_in_async
+            && first.done == first.point
+            && relation.holds(first.done, last.point)
+    };
+    let has = |first: &Touch, last: &Touch| {
+        let is_between = |fence: &usize| {
+            relation.holds(first.done, *fence) && relation.holds(*fence, last.point)
+        };
+        record.fences.iter().any(is_between)
+    };
+    [(a, b), (b, a)].iter().all(|(first, last)| !needs(first, last) || has(first, last))
+}
+
 /// Returns for each byte the accesses to it, without those that race with the same accesses as another one.
 fn by_byte(touches: &[Touch]) -> BTreeMap<(bool, u64), Vec<Touch>> {
     let mut bytes: BTreeMap<(bool, u64), BTreeSet<Touch>> = BTreeMap::new();
@@ -85,7 +106,11 @@ impl Races {
                     let is_ordered = a.thread == b.thread && are_plain
                         || relation.holds(a.done, b.point)
                         || relation.holds(b.done, a.point);
-                    if let Some(level) = level(a, b, true).filter(|_| !is_ordered) {
+                    let is_fenced = is_fenced(&records[cta], a, b);
+                    let level = level(a, b, true).filter(|_| !is_ordered || !is_fenced);
+                    let unfenced = |level: Level| level.min(Level::Unfenced);
+                    if let Some(level) = level {
+                        let level = if is_ordered { unfenced(level) } else { level };
                         self.bytes.insert((*is_global, *at));
                         self.insert((cta, a), (cta, b), level);
                     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use weft_core::emulate::{
     Access, AccessKind, AgentWork, Arrival, BarrierExit, BarrierId, BulkGroup, CopyAgent,
     CopyCommand, CtaRank, Events, Fault, FaultKind, Fence, Iteration, LaneMask, MbarrierEvent,
-    MbarrierId, MbarrierStep, OpenAccess, OrderQuery, Symbolics, WARP, WarpId, lanes,
+    MbarrierId, MbarrierStep, OpenAccess, OrderQuery, ProxyFence, Symbolics, WARP, WarpId, lanes,
 };
 use weft_core::flow::{Pc, PlaceId, Program};
 use weft_core::ptx::Space;
@@ -25,6 +25,8 @@ pub(crate) struct Touch {
     /// What is behind the access is behind this point. For a thread it is the same; the agent of a copy passes on nothing
     /// that the thread knew.
     pub(crate) done: Point,
+    /// Whether it is one of the async proxy.
+    pub(crate) is_in_async: bool,
     pub(crate) kind: AccessKind,
     pub(crate) is_global: bool,
     pub(crate) address: u64,
@@ -46,6 +48,7 @@ pub(crate) struct Record<'p> {
     bulk: BTreeMap<WarpId, Copies>,
     /// The bulk copy, or the like, that was issued last: the point that it is at, and the one that says that it is done.
     copy: Option<(Point, Point)>,
+    is_copy_in_async: bool,
     /// For each thread, its copies that mbarriers might follow.
     followed: Vec<Vec<Point>>,
     /// For each mbarrier object, its last phases.
@@ -54,6 +57,8 @@ pub(crate) struct Record<'p> {
     rounds: BTreeMap<Iteration, Vec<Option<Point>>>,
     /// The barriers whose generation has to complete next.
     due: Vec<BarrierId>,
+    /// Where threads executed fences between the proxies.
+    pub(crate) fences: Vec<Point>,
     /// Whether some thread aborted the launch.
     pub(crate) has_trapped: bool,
 }
@@ -72,10 +77,12 @@ impl<'p> Record<'p> {
             copies: vec![Copies::default(); threads],
             bulk: BTreeMap::new(),
             copy: None,
+            is_copy_in_async: false,
             followed: vec![Vec::new(); threads],
             phases: BTreeMap::new(),
             rounds: BTreeMap::new(),
             due: Vec::new(),
+            fences: Vec::new(),
             has_trapped: false,
         }
     }
@@ -87,7 +94,17 @@ impl<'p> Record<'p> {
         let is_global = access.space == Space::Global;
         for lane in lanes(access.lanes) {
             let address = access.addresses.bits_of(lane);
-            self.touches.push(Touch { pc, thread, point, done, kind, is_global, address, bytes });
+            self.touches.push(Touch {
+                pc,
+                thread,
+                point,
+                done,
+                is_in_async: self.is_copy_in_async,
+                kind,
+                is_global,
+                address,
+                bytes,
+            });
         }
     }
 
@@ -180,7 +197,17 @@ impl Events for Record<'_> {
             let (pc, kind, bytes) = (access.pc, access.kind, access.bytes);
             let address = access.addresses.bits_of(thread % WARP);
             let is_global = access.space == Space::Global;
-            self.touches.push(Touch { pc, thread, point, done, kind, is_global, address, bytes });
+            self.touches.push(Touch {
+                pc,
+                thread,
+                point,
+                done,
+                is_in_async: false,
+                kind,
+                is_global,
+                address,
+                bytes,
+            });
         }
     }
 
@@ -206,12 +233,13 @@ impl Events for Record<'_> {
         let (copy, done) = (self.relation.behind(&here), self.relation.behind(&[]));
         match agent.work {
             AgentWork::Counted(object) | AgentWork::Counting(object) => {
-                self.phases.entry(object).or_default().copy(done)
+                self.phases.entry(object).or_default().copy(done);
             }
             AgentWork::Grouped => self.bulk.entry(agent.agent).or_default().add(done),
             AgentWork::ByLane => return,
         }
         self.copy = Some((copy, done));
+        self.is_copy_in_async = !matches!(agent.work, AgentWork::Counting(_));
         for (thread, here) in threads(agent.warp, agent.lanes).zip(here) {
             self.here[thread] = Some(self.relation.behind(&[here]));
         }
@@ -275,6 +303,15 @@ impl Events for Record<'_> {
     }
 
     fn fence(&mut self, _: Fence) {}
+
+    fn proxy_fence(&mut self, fence: ProxyFence) {
+        for thread in threads(fence.warp, fence.lanes).filter(|_| !fence.may_execute) {
+            let here = self.here[thread].expect("a thread that executes a fence runs");
+            let point = self.relation.behind(&[here]);
+            self.fences.push(point);
+            self.here[thread] = Some(self.relation.behind(&[point]));
+        }
+    }
 
     fn converge(&mut self, warp: WarpId, mask: LaneMask) {
         if self.is_full() {
