@@ -35,8 +35,8 @@ def sizes(name, stated, bounds, defaults):
     return list(defaults)
 
 
-def choose(kernel, block, grid, conditions, open_numbers, given):
-    """Returns block, grid and the numbers of `open_numbers`, a list of names, or None if nothing tried fulfils all.
+def choices(kernel, block, grid, conditions, open_numbers, given):
+    """Yields block, grid and the numbers of `open_numbers`, a list of names, that fulfil all conditions.
 
     `given` has the numbers that are stated, by name; `_0` is the name of the first parameter besides its own.
     """
@@ -50,16 +50,13 @@ def choose(kernel, block, grid, conditions, open_numbers, given):
         scope = dict(zip(("block_x", "block_y", "block_z"), own_block))
         scope.update(zip(("grid_x", "grid_y", "grid_z"), own_grid))
         many = own_block[0] * own_block[1] * own_block[2] * own_grid[0]
-        same = [(n,) * len(open_numbers) for n in NUMBERS + (many,)]
-        mixed = itertools.product(NUMBERS[:8] + (many,), repeat=min(len(open_numbers), 4))
+        same = [(n,) * len(open_numbers) for n in NUMBERS + (many,)] if open_numbers else [()]
+        mixed = itertools.product(NUMBERS[:8] + (many,), repeat=len(open_numbers)) if 1 < len(open_numbers) < 5 else ()
         for numbers in itertools.chain(same, mixed):
-            if len(numbers) != len(open_numbers):
-                continue
             chosen = dict(zip(open_numbers, numbers))
             names = {**given, **chosen}
             for position, parameter in enumerate(kernel.parameters):
                 if parameter.name in names:
                     names[f"_{position}"] = names[parameter.name]
             if holds(conditions, {**scope, **names}):
-                return own_block, own_grid, chosen
-    return None
+                yield own_block, own_grid, chosen

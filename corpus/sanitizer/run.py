@@ -25,10 +25,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 PASSES = "plain-4,plain-0,racecheck-0,synccheck-0,racecheck-4,synccheck-4,memcheck-0,initcheck-0"
 TOOLS = {
-    "racecheck": ["--racecheck-report", "all", "--racecheck-detect-level", "info", "--print-level", "info",
-                  "--racecheck-deadlock-timeout", "2000"],
+    "racecheck": ["--racecheck-detect-level", "info", "--print-level", "info", "--racecheck-deadlock-timeout", "2000"],
     "synccheck": [],
-    "memcheck": [],
+    "memcheck": ["--report-api-errors", "no"],
     "initcheck": [],
 }
 BATCH = 24
@@ -79,10 +78,8 @@ class Supervisor:
         command = [self.options.runner, str(cases), str(own), str(limit), level]
         if tool in TOOLS:
             command = [self.options.sanitizer, "--tool", tool, *TOOLS[tool], "--target-processes", "application-only",
-                       "--print-limit", "400", "--show-backtrace", "device", "--report-api-errors", "no"
-                       ][: None if tool == "memcheck" else -2] + [
-                       "--destroy-on-device-error", "kernel", "--port", str(PORTS + 20 * lane), "--log-file", str(log)
-                       ] + command
+                       "--print-limit", "0", "--show-backtrace", "device", "--destroy-on-device-error", "kernel",
+                       "--port", str(PORTS + 20 * lane), "--log-file", str(log)] + command
         most = min(45 + 2.0 * len(ids), max(self.deadline - time.monotonic(), 1))
         with (folder / "output").open("wb") as output:
             child = subprocess.Popen(command, cwd=self.options.plan, stdout=output, stderr=output, start_new_session=True)
