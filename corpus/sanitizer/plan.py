@@ -31,6 +31,7 @@ FORMATS = {"u8": "B", "i8": "b", "u16": "H", "i16": "h", "u32": "I", "i32": "i",
            "f64": "d"}
 WITNESS = re.compile(r"this in weft\.toml reproduces it:\n(.*)", re.S)
 BOXES = re.compile(r"(\d+) bytes with the tensor map")
+LOAD = re.compile(r"\bld(?:\.weak)?(\.global|\.shared(?:::cta)?)?\.(?=v[24]\b|[usbf]\d)")
 AT_LEAST = re.compile(r"at least (\d+) bytes")
 
 
@@ -270,9 +271,11 @@ def plan(binary, out, number_of, path, name, header, kernel):
         shared = max(least, default=32768) if ".extern .shared" in text else 0
     # A declaration and references of the kernel alone get the new name.
     unique = f"{number_of}_{re.sub(r'[^A-Za-z0-9_]', '_', kernel.name)}"
+    # The compiler deletes loads whose results nobody uses, even where it does not optimize; volatile ones stay.
+    text = LOAD.sub(r"ld.volatile\1.", text)
     renamed = re.sub(rf"(\.entry\s+){re.escape(kernel.name)}(?![\w$])", rf"\g<1>{unique}", text)
     (out / "ptx" / f"{number_of}.ptx").write_text(renamed)
-    lines = [f"case {number_of}", f"params {kernel.size}", *case.lines]
+    lines = [f"case {number_of}", *(f"param {p.offset}" for p in kernel.parameters), *case.lines]
     lines.append(" ".join(map(str, ["run", f"ptx/{number_of}.ptx", unique, *grid, *block, shared])))
     (out / "cases" / number_of).write_text("\n".join(lines) + "\n")
     return {"id": number_of, "fixture": name, "kernel": kernel.name, "block": block, "grid": grid, "shared": shared,

@@ -40,7 +40,7 @@ static Result (*tiled)(void *, int, uint32_t, void *, const uint64_t *, const ui
 static Result (*im2col)(void *, int, uint32_t, void *, const uint64_t *, const uint64_t *, const int *, const int *,
                         uint32_t, uint32_t, const uint32_t *, int, int, int, int);
 
-enum { BUFFERS = 64, PARAMS = 4096, MAP = 128, UINT32 = 2, MAX_DYNAMIC = 8 };
+enum { BUFFERS = 64, PARAMS = 4096, MOST_PARAMS = 128, MAP = 128, UINT32 = 2, MAX_DYNAMIC = 8 };
 
 static FILE *results;
 static int level;
@@ -54,7 +54,8 @@ static size_t sizes[BUFFERS];
 static char names[BUFFERS][32];
 static int buffers;
 static _Alignas(128) unsigned char params[PARAMS];
-static size_t params_size;
+static void *param[MOST_PARAMS];
+static int param_count;
 
 static double now(void)
 {
@@ -251,9 +252,8 @@ static int run(const char *path, const char *kernel, unsigned *grid, unsigned *b
         unload(module);
         return 0;
     }
-    void *extra[] = { (void *)1, params, (void *)2, &params_size, NULL };
     deadline = now() + seconds;
-    result = launch(function, grid[0], grid[1], grid[2], block[0], block[1], block[2], shared, NULL, NULL, extra);
+    result = launch(function, grid[0], grid[1], grid[2], block[0], block[1], block[2], shared, NULL, param, NULL);
     if (result) {
         end("unlaunchable", name_of(result));
         Result after = context_wait();
@@ -282,11 +282,13 @@ static Result statement(char *line)
         fflush(results);
         buffers = 0;
         memset(params, 0, sizeof params);
-        params_size = 0;
+        param_count = 0;
         return 0;
     }
-    if (sscanf(line, "params %llu", &x) == 1) {
-        params_size = x;
+    if (sscanf(line, "param %llu", &x) == 1) {
+        if (param_count == MOST_PARAMS || x >= PARAMS)
+            return 1;
+        param[param_count++] = params + x;
         return 0;
     }
     if (sscanf(line, "buffer %31s %llu", a, &x) == 2) {
