@@ -98,7 +98,7 @@ class Case:
     """Collects the statements of a launch."""
 
     def __init__(self, kernel, record):
-        self.kernel, self.record, self.lines, self.count = kernel, record, [], 0
+        self.kernel, self.record, self.lines, self.count, self.maps = kernel, record, [], 0, 0
 
     def buffer(self, size=BUFFER):
         self.count += 1
@@ -138,6 +138,7 @@ class Case:
         rank = self.kernel.tensor_rank
         if not rank or box % 16:
             raise Inexpressible("a tensor map of unknown shape")
+        self.maps += 1
         self.lines.append(f"tensor {target} {offset} {self.buffer()} {rank} {int(self.kernel.is_im2col)} {box}")
 
 
@@ -199,6 +200,11 @@ def fill(case, args, buffers):
             case.tensor(place, 0, own["tensor"]["box-bytes"])
         elif own is not None:
             case.place("p", p.offset, float(own) if p.kind.startswith("f") else own, p.size, named)
+
+
+    wanted = len(boxes) + json.dumps(args).count('"tensor"')
+    if kernel.tensor_rank and case.maps < max(wanted, 1):
+        raise Inexpressible("a tensor map of unknown shape")
 
 
 def fields(case, p, own, named, boxes):
