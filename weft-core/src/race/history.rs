@@ -321,8 +321,8 @@ impl Meeting<'_> {
                 return;
             }
         }
-        let (threads, conflict) = self.unordered(old, new, conflict);
-        let Some((first, second)) = threads.first() else { return };
+        let (threads, worst) = self.unordered(old, new, conflict);
+        let Some((conflict, (first, second))) = worst else { return };
         let is_benign = || {
             if old.is_uniform() && new.is_uniform() {
                 return self.store_the_same(old, first, new, second);
@@ -335,13 +335,14 @@ impl Meeting<'_> {
     }
 
     /// For each lane of the later access: the lanes of the earlier one that share a byte with it and are not ordered
-    /// before it. Also returns how they conflict, if `conflict` is how they do in one proxy.
+    /// before it. Also returns the worst conflict of such a pair, and one that has it. `conflict`: that of a pair which is
+    /// in no order at all.
     fn unordered(
         &self,
         old: &AccessRecord,
         new: &AccessRecord,
         conflict: Conflict,
-    ) -> (Threads, Conflict) {
+    ) -> (Threads, Option<(Conflict, (usize, usize))>) {
         let (before, after) = (old.warp, new.warp);
         let both = old.row.bytes & new.row.bytes;
         let of = |unordered: &dyn Fn((WarpId, Epoch, LaneMask), (WarpId, usize)) -> LaneMask| {
@@ -354,16 +355,15 @@ impl Meeting<'_> {
         };
         let unordered = of(&|before, after| self.order.unordered_lanes(before, after));
         if !self.order.is_agent(after) {
-            return (unordered, conflict);
+            return (unordered, unordered.first().map(|pair| (conflict, pair)));
         }
-        let unknown = of(&|before, after| self.order.unknown_lanes(before, after));
-        match conflict {
-            _ if unknown.first().is_some() => (unknown, conflict),
-            Conflict::Strong | Conflict::Race if !self.order.has_open_fence() => {
-                (unordered, Conflict::Unfenced)
-            }
-            _ => (unordered, Conflict::Possible),
-        }
+        let unknown = of(&|before, after| self.order.unknown_lanes(before, after)).first();
+        let unfenced = match conflict {
+            Conflict::Strong | Conflict::Race if !self.order.has_open_fence() => Conflict::Unfenced,
+            _ => Conflict::Possible,
+        };
+        let unfenced = || unordered.first().map(|pair| (unfenced, pair));
+        (unordered, unknown.map(|pair| (conflict, pair)).or_else(unfenced))
     }
 
     /// Whether two lanes provably leave the same in all bytes that both store.
