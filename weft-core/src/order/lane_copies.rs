@@ -10,7 +10,7 @@ use crate::emulate::{LaneMask, WARP, WarpId, lanes};
 #[derive(Clone, Debug)]
 pub(super) struct LaneCopies {
     pub(super) agent: WarpId,
-    /// For each lane, the epochs of the agent that its groups ended.
+    /// For each lane, the epochs of the agent that its groups ended which it has not waited for.
     groups: Vec<Vec<Epoch>>,
 }
 
@@ -24,17 +24,18 @@ impl LaneCopies {
         lanes(mask).for_each(|lane| self.groups[lane].push(epoch));
     }
 
-    /// For each of these lanes with groups besides the last `keep`, the epoch before which these end.
+    /// Forgets the groups of these lanes besides the last `keep`. Returns for each lane that had such groups the epoch before
+    /// which they end.
     pub(super) fn complete(
-        &self,
+        &mut self,
         mask: LaneMask,
         keep: u64,
     ) -> impl Iterator<Item = (usize, Epoch)> {
         let keep = usize::try_from(keep).unwrap_or(usize::MAX);
         lanes(mask).filter_map(move |lane| {
-            let groups = &self.groups[lane];
-            let last = groups.len().checked_sub(keep)?.checked_sub(1)?;
-            Some((lane, groups[last]))
+            let groups = &mut self.groups[lane];
+            let complete = groups.len().saturating_sub(keep);
+            Some((lane, groups.drain(..complete).next_back()?))
         })
     }
 }

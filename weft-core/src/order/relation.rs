@@ -296,10 +296,10 @@ impl Order {
         match command {
             CopyCommand::Commit => copies.commit(mask, self.warps[copies.agent].tick()),
             CopyCommand::Wait(keep) => {
-                let clock = &mut self.warps[warp];
+                let (agent, clock) = (copies.agent, &mut self.warps[warp]);
                 clock.tick();
                 for (lane, epoch) in copies.complete(mask, keep) {
-                    clock.lanes.reach_own(lane, copies.agent, epoch);
+                    clock.lanes.reach_own(lane, agent, epoch);
                 }
             }
         }
