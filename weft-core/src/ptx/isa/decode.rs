@@ -49,7 +49,7 @@ impl Decoded {
     /// `fence.mbarrier_init` makes mbarrier objects visible to other ctas.
     pub fn is_memory_fence(&self) -> bool {
         const OTHER: [Modifier; 2] = [Modifier::Proxy, Modifier::MbarrierInit];
-        self.row.family == Family::Fence && self.modifiers.first_of(&OTHER).is_none()
+        self.row.effect == Effect::MemoryFence && self.modifiers.first_of(&OTHER).is_none()
     }
 
     /// Returns the first type, `.b32` if none is written.
@@ -243,6 +243,25 @@ mod tests {
         assert_eq!(opcode("barrier.cluster.arrive"), Some(Opcode::BarrierCluster));
         assert_eq!(opcode("red.global.add.u32"), Some(Opcode::AtomNoReturn));
         assert_eq!(opcode("frobnicate.u32"), None);
+    }
+
+    #[test]
+    fn fences_of_proxies_order_no_memory() {
+        let is_fence = |mnemonic| decode(mnemonic).is_some_and(|own| own.is_memory_fence());
+        for fence in ["membar.gl", "fence.acq_rel.gpu", "fence.sc.cta"] {
+            assert!(is_fence(fence), "{fence}");
+        }
+        for other in [
+            "fence.proxy.async",
+            "fence.proxy.async.shared::cta",
+            "fence.proxy.alias",
+            "fence.mbarrier_init.release.cluster",
+        ] {
+            assert!(!is_fence(other), "{other}");
+        }
+        let effect = |mnemonic| decode(mnemonic).map(|own| own.row.effect);
+        assert_eq!(effect("fence.proxy.async.shared::cta"), Some(Effect::ProxyFence));
+        assert_eq!(effect("fence.proxy.alias"), Some(Effect::MemoryFence));
     }
 
     #[test]
