@@ -294,6 +294,9 @@ impl AccessRecord {
     }
 }
 
+/// The worst conflict of two accesses, and lanes of the earlier and the later one that have it.
+type WorstPair = (Conflict, (usize, usize));
+
 /// The page on which two accesses are compared, and the order and the symbolic values to compare them by.
 struct Meeting<'a> {
     space: Space,
@@ -342,7 +345,7 @@ impl Meeting<'_> {
         old: &AccessRecord,
         new: &AccessRecord,
         conflict: Conflict,
-    ) -> (Threads, Option<(Conflict, (usize, usize))>) {
+    ) -> (Threads, Option<WorstPair>) {
         let (before, after) = (old.warp, new.warp);
         let both = old.row.bytes & new.row.bytes;
         let of = |unordered: &dyn Fn((WarpId, Epoch, LaneMask), (WarpId, usize)) -> LaneMask| {
