@@ -20,7 +20,7 @@ use weft_fixture_tests::files;
 use weft_fixture_tests::language::Fixture;
 
 /// Kernels that a repair does not find its way back to, with the reason.
-const REFUSED: [&str; 12] = [
+const REFUSED: [&str; 11] = [
     // Each of their barriers is under a condition that is open, and with a barrier at every place there are more cases than
     // are split.
     "own_ways_in_common_clean",
@@ -37,7 +37,6 @@ const REFUSED: [&str; 12] = [
     "elected_lane",
     "initialized_each_round",
     "not_the_last",
-    "refill_clean",
     "refilled_clean",
     "boxes_differ_clean",
 ];
