@@ -193,9 +193,9 @@ impl Fields {
     #[must_use]
     pub fn byte(&self, at: u64) -> Option<u8> {
         let byte = *self.bytes.as_deref()?.get(usize::try_from(at).ok()?)?;
-        let near = self.fields.range(at.saturating_sub(TensorBox::MAP - 1)..=at);
-        let is_mapped = |(_, field): (&u64, &Arg)| matches!(field, Arg::Tensor(_));
-        (!near.into_iter().any(is_mapped)).then_some(byte)
+        let mut near = self.fields.range(at.saturating_sub(TensorBox::MAP - 1)..=at);
+        let is_in_map = near.any(|(_, field)| matches!(field, Arg::Tensor(_)));
+        (!is_in_map).then_some(byte)
     }
 }
 

@@ -175,24 +175,18 @@ impl OrderQuery for ChartRecorder<'_> {
 
 impl Events for ChartRecorder<'_> {
     fn access(&mut self, access: &Access<'_>, _: &Symbolics) {
-        // What a bulk copy does in global memory is shown where its thread issues it.
-        if access.space == Space::Global
-            && let Some((warp, lane)) = access.only_issuer()
-        {
-            let (first, last) = access.addresses.ends(access.lanes);
-            let end = last.saturating_add(access.bytes.into());
-            self.see((access.pc, warp, 1 << lane), |_| Reach::Bytes(access.space, first..end));
-            return;
-        }
+        // What a bulk copy does in global memory, and what an mbarrier object counts for a thread, is shown where the thread
+        // issues it.
         if let Some((warp, lane)) = access.only_issuer()
-            && access.kind.is_atomic()
+            && (access.space == Space::Global || access.kind.is_atomic())
         {
-            // What an mbarrier object counts for a thread.
             let (first, last) = access.addresses.ends(access.lanes);
             let end = last.saturating_add(access.bytes.into());
+            let is_global = access.space == Space::Global;
+            let doer = if is_global { (warp, lane.into()) } else { (access.warp, 0) };
             self.see_done(
                 (access.pc, warp, 1 << lane),
-                |_| (access.warp, 0),
+                |_| doer,
                 |_| Reach::Bytes(access.space, first..end),
             );
             return;

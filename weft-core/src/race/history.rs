@@ -319,8 +319,7 @@ impl Meeting<'_> {
             let sides = [old, new].map(|record| (record.side.pc, record.side.warp));
             let key = (space, self.page, sides);
             let is_known = note_rows(raced, key, [&old.row, &new.row]);
-            let is_exact = !order.is_agent(after);
-            if is_known && is_exact && pairs.is_settled(space, old.side.pc, new.side.pc, conflict) {
+            if is_known && pairs.is_settled(space, old.side.pc, new.side.pc, conflict) {
                 return;
             }
         }

@@ -62,7 +62,7 @@ fn level(a: &Touch, b: &Touch, is_one_cta: bool) -> Option<Level> {
 }
 
 /// Whether a fence lies between two accesses if the first one is not of the async proxy, and the second one is (PTX ISA
-/// §8.9.5).
+/// §8.9.5). Copies by `cp.async` are left out: whether they need a fence PTX does not say.
 fn is_fenced(record: &Record<'_>, a: &Touch, b: &Touch) -> bool {
     let relation = &record.relation;
     let needs = |first: &Touch, last: &Touch| {

@@ -155,14 +155,11 @@ pub(super) fn decides(terminator: &Terminator, register: Reg) -> bool {
     }
 }
 
-/// Whether an instruction does nothing that other threads or later accesses could depend on.
+/// Whether an instruction does nothing that other threads or later accesses could depend on. What later copies see depends
+/// on a fence between the proxies.
 pub(super) fn is_idle(instr: &Instr) -> bool {
     match instr.effect() {
-        Effect::Compute
-        | Effect::Opaque
-        | Effect::Nothing
-        | Effect::MemoryFence
-        | Effect::ProxyFence => true,
+        Effect::Compute | Effect::Opaque | Effect::Nothing | Effect::MemoryFence => true,
         Effect::Load => instr
             .address
             .is_some_and(|address| matches!(address.space, Space::Param | Space::Const)),
