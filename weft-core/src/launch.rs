@@ -340,6 +340,8 @@ pub struct Launch {
     pub block: Option<Dimensions>,
     /// Ctas of the grid; `None`: every grid, or a few ctas if there is no proof.
     pub grid: Option<Dimensions>,
+    /// Ctas of a cluster; `None`: as many as the kernel states by `.reqnctapercluster`, or one.
+    pub cluster: Option<Dim3>,
     /// Bytes of dynamic shared memory; `None`: as many as the accesses need.
     pub shared: Option<u32>,
     /// Arguments by position; an absent argument is open.

@@ -105,7 +105,7 @@ impl RunLog {
         self.dropped = 0;
     }
 
-    pub(super) fn arrive(&mut self, Arrival { warp, barrier, waits, pc }: Arrival) {
+    pub(super) fn arrive(&mut self, Arrival { warp, barrier, waits, pc, .. }: Arrival) {
         self.open.entry(barrier).or_default().push(LoggedArrival { warp, waits, pc });
         if !waits {
             let number = self.numbers.get(&barrier).copied().unwrap_or(0);

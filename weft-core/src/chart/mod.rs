@@ -50,6 +50,9 @@ pub enum ChartError {
     /// Nobody states a block, and none was found to run the kernel with.
     #[error("the block size of this kernel is not stated: give one, such as `--block 128`")]
     NoBlock,
+    /// The ctas of a cluster run together.
+    #[error("no charts are drawn of kernels whose ctas form clusters of several")]
+    Clusters,
 }
 
 /// A checked kernel, of whose findings charts can be made.
@@ -84,6 +87,9 @@ impl<'m> ChartedKernel<'m> {
     /// A finding that there is not, or a kernel that cannot be run because nobody states its block.
     pub fn chart(&self, number: Option<usize>) -> Result<Chart, ChartError> {
         let replay = &self.replay;
+        if replay.has_clusters()? {
+            return Err(ChartError::Clusters);
+        }
         let subject = ChartSubject::new(&replay.report, number)?;
         let is_first = subject.is_first(&replay.report);
         let reported = replay.reported(is_first)?;

@@ -229,7 +229,9 @@ impl Events for ChartRecorder<'_> {
         self.order.at_mbarrier(event);
     }
 
-    fn fence(&mut self, _: Fence) {}
+    fn fence(&mut self, fence: Fence) {
+        self.order.fence(fence);
+    }
 
     fn proxy_fence(&mut self, fence: ProxyFence) {
         self.order.fence_proxies(fence);
@@ -270,6 +272,10 @@ impl Events for ChartRecorder<'_> {
     fn complete(&mut self, barrier: BarrierId) {
         self.order.complete(barrier);
         self.log.complete(barrier);
+    }
+
+    fn see_cluster(&mut self, warp: WarpId) {
+        self.order.see_cluster(warp);
     }
 
     fn iteration(&mut self, warp: WarpId, iteration: Iteration) {

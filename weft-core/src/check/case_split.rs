@@ -215,6 +215,7 @@ fn in_some_cases(
         | Code::GlobalRace
         | Code::AsyncRace
         | Code::ProxyFence
+        | Code::ClusterLifetime
         | Code::BenignRace
         | Code::UnorderedStrong => Code::PossibleRace,
         _ => Code::DependsOnInput,

@@ -1,4 +1,4 @@
-//! The ctas of a launch, and how many of them are checked at a time.
+//! The ctas of a launch, cluster by cluster, and how many of them are checked at a time.
 
 use crate::emulate::Cta;
 use crate::launch::Dim3;
@@ -7,7 +7,67 @@ use crate::launch::Dim3;
 /// and so on. If they are not clean, the other ctas are not run: further findings of the same kind would not help.
 pub(super) const FIRST: u64 = 64;
 
-/// Returns the cta with this linear index.
-pub(super) fn at(grid: Dim3, index: u64) -> Cta {
-    Cta { at: grid.point(index), index: u32::try_from(index).unwrap_or(u32::MAX) }
+/// How the ctas of a grid form clusters.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Clustering {
+    pub(super) grid: Dim3,
+    /// The ctas of a cluster.
+    pub(super) cluster: Dim3,
+}
+
+impl Clustering {
+    /// Returns the first cta of the cluster with this linear index.
+    pub(super) fn first(self, number: u64) -> Cta {
+        let Dim3 { x, y, z } = self.cluster;
+        let clusters = Dim3 { x: self.grid.x / x, y: self.grid.y / y, z: self.grid.z / z };
+        let [across, down, deep] = clusters.point(number);
+        self.cta([across * x, down * y, deep * z])
+    }
+
+    /// Returns the first cta of the cluster of the cta with these coordinates.
+    pub(super) fn around(self, [x, y, z]: [u32; 3]) -> Cta {
+        let Dim3 { x: across, y: down, z: deep } = self.cluster;
+        self.cta([x - x % across, y - y % down, z - z % deep])
+    }
+
+    /// Returns the number of ctas of whole clusters that are at least so many ctas.
+    pub(super) fn whole(self, ctas: u64) -> u64 {
+        ctas.next_multiple_of(self.size())
+    }
+
+    /// Returns the number of ctas of a cluster.
+    pub(super) fn size(self) -> u64 {
+        self.cluster.count()
+    }
+
+    fn cta(self, at: [u32; 3]) -> Cta {
+        let [x, y, z] = at.map(u64::from);
+        let row = z.saturating_mul(self.grid.y.into()).saturating_add(y);
+        let index = row.saturating_mul(self.grid.x.into()).saturating_add(x);
+        Cta { at, index: u32::try_from(index).unwrap_or(u32::MAX) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_cta_is_in_the_cluster_around_it() {
+        let (grid, cluster) = (Dim3 { x: 6, y: 4, z: 2 }, Dim3 { x: 3, y: 2, z: 1 });
+        let clustering = Clustering { grid, cluster };
+        let mut seen = Vec::new();
+        for number in 0..grid.count() / clustering.size() {
+            let first = clustering.first(number);
+            for rank in 0..clustering.size() {
+                let cta = crate::emulate::member(grid, cluster, first, rank);
+                assert_eq!(grid.point(cta.index.into()), cta.at);
+                assert_eq!(clustering.around(cta.at), first);
+                seen.push(cta.index);
+            }
+        }
+        seen.sort_unstable();
+        assert!(seen.into_iter().map(u64::from).eq(0..grid.count()));
+        assert_eq!((clustering.whole(64), clustering.whole(66)), (66, 66));
+    }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::detector::{CtaResult, MAX_FAULTS};
-use crate::emulate::{Cta, CtaRun, Doubt, End, FaultKind, OpenAccess, Origin};
+use crate::emulate::{Cta, CtaRank, CtaRun, Doubt, End, FaultKind, OpenAccess, Origin};
 use crate::explain::{Names, barriers};
 use crate::finding::Stats;
 use crate::flow::Pc;
@@ -85,7 +85,7 @@ impl Decision {
         found: CtaResult,
         footprint: Option<Footprint>,
     ) -> bool {
-        self.stats.ctas += 1;
+        self.stats.ctas += names.program.clusters.size().count();
         self.stats.warp_instructions += run.warp_instructions;
         self.stats.thread_commands += run.thread_commands;
         self.stats.generations += run.generations;
@@ -158,8 +158,10 @@ impl Decision {
     pub(super) fn racing(&self) -> impl Iterator<Item = (bool, u64)> {
         let of = |is_global: bool, ranges: &[Range<u64>]| {
             let bytes = ranges.iter().cloned().flatten();
-            bytes.map(|byte| (is_global, byte)).collect::<Vec<_>>()
+            let within = |byte| if is_global { byte } else { CtaRank::of_address(byte).1 };
+            bytes.map(|byte| (is_global, within(byte))).collect::<Vec<_>>()
         };
+        // What is known of racing bytes of shared memory holds for that of every cta.
         let within = move |cta: &DecidedCta| {
             let CtaResult { shared, global, .. } = &cta.found;
             of(false, shared).into_iter().chain(of(true, global))
@@ -214,6 +216,7 @@ impl CtaResult {
             || self.is_full
             || !self.bypasses.is_empty()
             || !self.is_ordered()
+            || !self.peers.is_empty()
             || self.faults.len() >= MAX_FAULTS
     }
 

@@ -6,12 +6,12 @@ use std::ops::Range;
 
 use crate::emulate::{
     Access, Arrival, BarrierExit, BarrierId, BulkGroup, CopyAgent, CopyCommand, Events, Fault,
-    FaultKind, Fence, Iteration, LaneMask, MbarrierEvent, MbarrierId, OpenAccess, OrderQuery,
-    PerWarp, ProxyFence, Symbolics, WARP, WarpId,
+    FaultKind, Fence, Inputs, Iteration, LaneMask, MbarrierEvent, MbarrierId, OpenAccess,
+    OrderQuery, PerWarp, ProxyFence, Symbolics, WARP, WarpId,
 };
-use crate::flow::{Pc, PlaceId};
+use crate::flow::{Pc, PlaceId, Program};
 use crate::launch::Dim3;
-use crate::order::{Order, PhaseDoubt, PhaseIssue, Recycling};
+use crate::order::{Order, PeerAccesses, PeerFault, PhaseDoubt, PhaseIssue, Recycling};
 use crate::ptx::Space;
 use crate::race::{CopiesInFlight, Footprint, KnownRows, OpenAccesses, Shadow, Unwritten};
 
@@ -27,6 +27,7 @@ pub(super) struct Detector {
     footprint: Option<Footprint>,
     known: KnownRows,
     copies: CopiesInFlight,
+    peers: PeerAccesses,
     pub(super) open: OpenAccesses,
     /// Barriers that were reused too early, one for each pair of instructions.
     recycled: Vec<Recycling>,
@@ -48,6 +49,8 @@ pub(super) struct Detector {
 pub(super) struct CtaResult {
     pub(super) recycled: Vec<Recycling>,
     pub(super) phases: Vec<PhaseIssue>,
+    /// Accesses to the memory of ctas of the cluster that might not exist.
+    pub(super) peers: Vec<PeerFault>,
     pub(super) faults: Vec<Fault>,
     /// For each barrier instruction, the first warp that arrived at it after some of its lanes had ended.
     pub(super) exits: BTreeMap<Pc, BarrierExit>,
@@ -79,6 +82,15 @@ fn ranges(bytes: impl Iterator<Item = u64>) -> Vec<Range<u64>> {
     ranges
 }
 
+/// The happens-before relation of a cluster that has not run yet.
+pub(super) fn order(program: &Program, inputs: &Inputs) -> Order {
+    let ctas = usize::try_from(inputs.cluster.count()).expect("a cluster has few ctas");
+    let of_cta = full_warps(inputs.block);
+    let live = (0..ctas).flat_map(|_| of_cta.iter().copied()).collect();
+    let order = Order::new(&live).for_ctas(ctas);
+    order.with_agents(program.has_agents()).with_publications(program.publishes())
+}
+
 /// Returns the lanes that exist in each warp of a block.
 pub(crate) fn full_warps(block: Dim3) -> PerWarp<LaneMask> {
     let (threads, warp) = (block.count(), WARP as u64);
@@ -90,16 +102,22 @@ pub(crate) fn full_warps(block: Dim3) -> PerWarp<LaneMask> {
 }
 
 impl Detector {
-    /// Creates the detector of a cta. `has_others`: whether the launch has other ctas. `memory`: bytes that a check can
+    /// Creates the detector of a cluster. `has_others`: whether the launch has other ctas. `memory`: bytes that a check can
     /// take.
-    pub(super) fn new(block: Dim3, has_others: bool, memory: u64, open: OpenAccesses) -> Self {
+    pub(super) fn new(
+        (program, inputs): (&Program, &Inputs),
+        has_others: bool,
+        memory: u64,
+        open: OpenAccesses,
+    ) -> Self {
         Self {
-            order: Order::new(&full_warps(block)),
+            order: order(program, inputs),
             shared: Shadow::within(memory / SHADOW_PART),
             global: Shadow::within(memory / SHADOW_PART),
             footprint: has_others.then(|| Footprint::within(memory / FOOTPRINT_PART)),
             known: KnownRows::default(),
             copies: CopiesInFlight::default(),
+            peers: PeerAccesses::default(),
             open,
             recycled: Vec::new(),
             known_recycled: BTreeSet::new(),
@@ -123,6 +141,7 @@ impl Detector {
             exits,
             bypasses,
             copies,
+            peers,
             ..
         } = self;
         let found = CtaResult {
@@ -131,6 +150,7 @@ impl Detector {
             faults,
             exits,
             bypasses,
+            peers: peers.faults(),
             unwritten: shared.unwritten(),
             is_full: shared.is_full() || global.is_full() || copies.is_full,
             shared: ranges(shared.racing().keys().copied()),
@@ -163,6 +183,7 @@ impl Events for Detector {
         let shadow = if access.space == Space::Shared { shared } else { global };
         copies.meet_once(access, |met| shadow.race(met.page, met.bytes, met.conflict));
         shadow.access(access, order);
+        self.peers.access(access, &self.order);
         if let Some(footprint) = &mut self.footprint
             && access.space == Space::Global
         {
@@ -208,9 +229,11 @@ impl Events for Detector {
         self.phases.entry(key).or_insert(found);
     }
 
-    // Synchronization by fences and strong accesses is not modelled: where a kernel has it, a race is reported as
+    // That strong accesses synchronize by fences is not modelled: where a kernel has that, a race is reported as
     // `possible-race`.
-    fn fence(&mut self, _: Fence) {}
+    fn fence(&mut self, fence: Fence) {
+        self.order.fence(fence);
+    }
 
     fn proxy_fence(&mut self, fence: ProxyFence) {
         self.order.fence_proxies(fence);
@@ -239,11 +262,16 @@ impl Events for Detector {
         self.order.complete(barrier);
     }
 
+    fn see_cluster(&mut self, warp: WarpId) {
+        self.order.see_cluster(warp);
+    }
+
     fn iteration(&mut self, warp: WarpId, iteration: Iteration) {
         self.order.iteration(warp, iteration);
     }
 
     fn exit(&mut self, warp: WarpId, lanes: LaneMask) {
+        self.peers.exit((warp, lanes), &self.order);
         self.order.exit(warp, lanes);
     }
 }

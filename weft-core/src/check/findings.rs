@@ -9,7 +9,7 @@ use super::passes::PassContext;
 use super::racing;
 use crate::emulate::{End, Fault, FaultKind, Origin};
 use crate::explain::doubts::Progress;
-use crate::explain::{barriers, beyond, doubts, faults, given, tensors};
+use crate::explain::{barriers, beyond, doubts, faults, given, peers, tensors};
 use crate::finding::Finding;
 use crate::flow::Pc;
 
@@ -41,6 +41,8 @@ impl PassContext<'_> {
             let CtaResult { recycled, phases, .. } = &cta.found;
             findings.extend(barriers::unsettled(names, cta.cta, recycled, phases));
             findings.extend(barriers::end(names, cta.cta, &cta.end));
+            let peers = cta.found.peers.iter();
+            findings.extend(peers.map(|fault| peers::absence(names, cta.cta, fault)));
             let exits = cta.found.exits.values();
             findings.extend(exits.map(|exit| barriers::barrier_exit(names, cta.cta, exit)));
             let bypasses = cta.found.bypasses.iter();

@@ -2,7 +2,6 @@
 
 use rayon::prelude::*;
 
-use super::ctas;
 use super::decision::Decision;
 use super::detector::{CtaResult, Detector};
 use super::passes::PassContext;
@@ -37,8 +36,9 @@ impl PassContext<'_> {
         // Starts with a few: if one cta does not end, it ends the pass, and those next to it have run in vain.
         let mut most = 2;
         while self.facts.are_independent() && decision.open.is_empty() && !decision.is_heavy {
-            let first = decision.stats.ctas;
-            let count = most.min(self.ctas - first);
+            let size = self.clustering().size();
+            let first = decision.stats.ctas / size;
+            let count = most.min(self.ctas / size - first);
             if count == 0 {
                 return false;
             }
@@ -60,12 +60,14 @@ impl PassContext<'_> {
         false
     }
 
-    fn alone(&self, index: u64) -> IndependentRun {
-        let cta = ctas::at(self.names.grid, index);
+    /// Runs the cluster of this number by itself.
+    fn alone(&self, number: u64) -> IndependentRun {
+        let cta = self.clustering().first(number);
         let (mut facts, mut reached) =
             (self.facts.fork(), vec![false; self.names.program.code.len()]);
         let (start, memory) = (facts.spent(), facts.memory());
-        let mut events = Detector::new(self.inputs.block, true, memory, OpenAccesses::default());
+        let mut events =
+            Detector::new((self.names.program, self.inputs), true, memory, OpenAccesses::default());
         let run = crate::emulate::run(
             self.names.program,
             self.slice,

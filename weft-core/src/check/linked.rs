@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{CheckError, request};
 use crate::emulate;
 use crate::flow::{self, Growth, Placement, Program, StatedBuffers};
-use crate::launch::Launch;
+use crate::launch::{Dim3, Launch};
 use crate::ptx::{Function, Module};
 use crate::slice::Dependences;
 
@@ -17,6 +17,7 @@ pub(super) struct LinkedKernel<'m> {
     /// The names of the parameters in the kernel's source, if they are known.
     names: Vec<String>,
     buffers: StatedBuffers,
+    cluster: Option<Dim3>,
     changed: BTreeSet<String>,
     plain: Program,
     /// The program whose shared variables are packed, once it is needed.
@@ -38,13 +39,14 @@ impl<'m> LinkedKernel<'m> {
         placement: &Placement,
     ) -> Result<Self, CheckError> {
         let names = launch.names.clone();
-        let mut plain = build(module, kernel, &names, placement)?;
+        let cluster = launch.cluster;
+        let mut plain = build(module, kernel, &names, (placement, cluster))?;
         let buffers = StatedBuffers::of(&plain.params, &plain.fields, launch);
         plain.buffers = buffers.clone();
         forget(&mut plain, &launch.changed);
         let (packed, by_number) = (OnceCell::new(), RefCell::default());
         let changed = launch.changed.clone();
-        Ok(Self { module, kernel, names, buffers, changed, plain, packed, by_number })
+        Ok(Self { module, kernel, names, buffers, cluster, changed, plain, packed, by_number })
     }
 
     /// Returns the program as it is checked under a launch: shared variables are packed if the kernel accesses shared memory
@@ -85,7 +87,8 @@ impl<'m> LinkedKernel<'m> {
     /// # Errors
     /// PTX that does not link.
     pub(super) fn placed(&self, placement: &Placement) -> Result<Program, CheckError> {
-        let mut program = build(self.module, self.kernel, &self.names, placement)?;
+        let within = (placement, self.cluster);
+        let mut program = build(self.module, self.kernel, &self.names, within)?;
         forget(&mut program, &self.changed);
         Ok(Program { buffers: self.buffers.clone(), ..program })
     }
@@ -98,14 +101,15 @@ fn forget(program: &mut Program, changed: &BTreeSet<String>) {
     }
 }
 
-/// Links a kernel without the buffers of a launch.
+/// Links a kernel without the buffers of a launch, with everything at the addresses of a placement, for clusters of so
+/// many ctas if the launch states them.
 pub(super) fn build(
     module: &Module,
     kernel: &Function,
     names: &[String],
-    placement: &Placement,
+    (placement, cluster): (&Placement, Option<Dim3>),
 ) -> Result<Program, CheckError> {
-    let mut program = flow::build_within(module, kernel, Growth::DEFAULT, placement)
+    let mut program = flow::build_within(module, kernel, Growth::DEFAULT, placement, cluster)
         .map_err(|error| request::link(module, &error))?;
     for (param, name) in program.params.iter_mut().zip(names) {
         param.source_name = Some(name.clone());

@@ -178,7 +178,7 @@ pub fn known_block(
     kernel: &Function,
     launch: &Launch,
 ) -> Result<Option<KnownBlock>, CheckError> {
-    let program = linked::build(module, kernel, &[], &Placement::default())?;
+    let program = linked::build(module, kernel, &[], (&Placement::default(), launch.cluster))?;
     let launch = requirements::applied(&program, kernel, launch)?;
     request::block(&program, kernel, &launch)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::ctas;
+use super::ctas::Clustering;
 use super::decision::Decision;
 use super::detector::Detector;
 use crate::emulate::{Cta, CtaRun, Events, Facts, Inputs, OrderQuery, Origin};
@@ -35,20 +35,28 @@ impl PassContext<'_> {
         decision
     }
 
-    /// Runs the next cta; returns whether it ends the pass.
+    /// Runs the next cluster; returns whether it ends the pass.
     fn decide_one(&mut self, decision: &mut Decision) -> bool {
-        let cta = ctas::at(self.names.grid, decision.stats.ctas);
+        let clustering = self.clustering();
+        let cta = clustering.first(decision.stats.ctas / clustering.size());
         let mut open = std::mem::take(&mut decision.open);
         open.next_cta();
         let memory = self.names.limit.memory;
-        let mut detector = Detector::new(self.inputs.block, self.ctas > 1, memory, open);
+        let has_others = self.ctas > clustering.size();
+        let of = (self.names.program, self.inputs);
+        let mut detector = Detector::new(of, has_others, memory, open);
         let run = self.run(self.slice, cta, &mut detector, &mut decision.reached);
         decision.open = std::mem::take(&mut detector.open);
         let (found, footprint) = detector.close();
         decision.take_in(self.names, cta, run, found, footprint)
     }
 
-    /// Runs one cta of the launch with this slice; returns how the run ended.
+    /// How the ctas of the launch form clusters.
+    pub(super) fn clustering(&self) -> Clustering {
+        Clustering { grid: self.inputs.grid, cluster: self.inputs.cluster }
+    }
+
+    /// Runs the cluster that begins with a cta with this slice; returns how the run ended.
     pub(super) fn run(
         &mut self,
         slice: &Slice,

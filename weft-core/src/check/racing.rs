@@ -4,16 +4,14 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::ctas;
 use super::decision::{DecidedCta, Decision};
-use super::detector::full_warps;
+use super::detector;
 use super::passes::PassContext;
 use super::recorder::Recorder;
 use crate::emulate::End;
 use crate::explain::{doubts, races};
 use crate::finding::Finding;
 use crate::flow::Pc;
-use crate::order::Order;
 use crate::race::{
     Conflict, CopiesInFlight, CtaHistory, Example, LaunchHistory, Pair, Pairs, Watched,
 };
@@ -154,8 +152,9 @@ fn record(
     let mut is_whole = true;
     passes.facts.begin();
     let mut decided = decision.ctas.iter().peekable();
-    for index in 0..decision.stats.ctas {
-        let cta = ctas::at(passes.names.grid, index);
+    let clustering = passes.clustering();
+    for number in 0..decision.stats.ctas / clustering.size() {
+        let cta = clustering.first(number);
         let decided_cta = decided.next_if(|candidate| candidate.cta == cta);
         if between.is_empty() && !decided_cta.is_some_and(DecidedCta::races) {
             continue;
@@ -163,8 +162,7 @@ fn record(
         let watched = decided_cta.map_or_else(Watched::default, DecidedCta::watched);
         let mut reached = vec![false; passes.names.program.code.len()];
         let history = CtaHistory::within(memory, &watched);
-        let order = Order::new(&full_warps(passes.inputs.block));
-        let order = order.with_agents(passes.names.program.has_agents());
+        let order = detector::order(passes.names.program, passes.inputs);
         let mut recorder = Recorder {
             order,
             history,

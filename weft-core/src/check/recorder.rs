@@ -81,9 +81,11 @@ impl Events for Recorder<'_> {
         self.order.at_mbarrier(event);
     }
 
-    // Synchronization by fences and strong accesses is not modelled: where a kernel has it, a race is reported as
+    // That strong accesses synchronize by fences is not modelled: where a kernel has that, a race is reported as
     // `possible-race`.
-    fn fence(&mut self, _: Fence) {}
+    fn fence(&mut self, fence: Fence) {
+        self.order.fence(fence);
+    }
 
     fn proxy_fence(&mut self, fence: ProxyFence) {
         self.order.fence_proxies(fence);
@@ -103,6 +105,10 @@ impl Events for Recorder<'_> {
 
     fn complete(&mut self, barrier: BarrierId) {
         self.order.complete(barrier);
+    }
+
+    fn see_cluster(&mut self, warp: WarpId) {
+        self.order.see_cluster(warp);
     }
 
     fn iteration(&mut self, warp: WarpId, iteration: Iteration) {

@@ -74,6 +74,14 @@ impl<'m> Replay<'m> {
         Ok(Self { linked, given: launch.clone(), report, input })
     }
 
+    /// Whether the ctas of the kernel form clusters of several.
+    ///
+    /// # Errors
+    /// As of [`super::check`].
+    pub(crate) fn has_clusters(&self) -> Result<bool, CheckError> {
+        Ok(self.linked.program(&self.given)?.clusters.are_of_several())
+    }
+
     /// Returns the launch that the report is about, or the one that its first finding is about (`is_first`) if that is one
     /// for a chosen input; `None` if nobody states a block.
     ///
@@ -243,7 +251,7 @@ impl PassContext<'_> {
     ) -> Vec<ReplayedCta<E>> {
         self.facts.begin();
         let run = |index: &u64| {
-            let cta = ctas::at(self.names.grid, *index);
+            let cta = self.clustering().around(self.names.grid.point(*index));
             let mut events = observer(cta);
             let mut reached = vec![false; self.names.program.code.len()];
             let end = self.run(self.slice, cta, &mut events, &mut reached).end;

@@ -142,8 +142,8 @@ fn text(seed: u64) -> String {
 }
 
 fn checked(module: &Module, kernel: &Function, growth: Growth, launch: &Launch) -> Report {
-    let program =
-        flow::build_within(module, kernel, growth, &Placement::default()).expect("the text links");
+    let program = flow::build_within(module, kernel, growth, &Placement::default(), None)
+        .expect("the text links");
     let linked =
         LinkedKernel::new(module, kernel, launch, &Placement::default()).expect("the text links");
     let (effort, outside) = (Effort::Verdict, None);

@@ -13,7 +13,7 @@ use crate::symbolic;
 /// `None` if it might write memory that no parameter points to, or cannot be linked. Pointers are taken to stay in the
 /// buffers that the parameters point into. Variables of the module are not among the parameters.
 pub fn written_parameters(module: &Module, kernel: &Function) -> Option<BTreeSet<usize>> {
-    let program = linked::build(module, kernel, &[], &Placement::default()).ok()?;
+    let program = linked::build(module, kernel, &[], (&Placement::default(), None)).ok()?;
     symbolic::written_parameters(&program)
 }
 

@@ -34,14 +34,14 @@ pub use machine::event::{
     DoubtKind, End, Events, Fault, FaultKind, Fence, Issuer, Iteration, OpenAccess, OrderQuery,
     ProxyFence, Stuck, StuckAt,
 };
-pub use machine::memory_order::{MemoryOrder, MemoryScope, Ordering};
+pub use machine::memory_order::{MemoryOrder, MemoryScope, Nearness, Ordering};
 pub(crate) use machine::piece::kind as access_kind;
 pub use machine::run::run;
 pub use machine::state::CtaRun;
 pub use machine::stop::MAX_REGISTERS;
 pub(crate) use memory::arguments::fits;
 pub use memory::input_error::InputError;
-pub use memory::inputs::{Cta, Inputs, is_given, is_sized, is_within, pointers};
+pub use memory::inputs::{Cta, Inputs, is_given, is_sized, is_within, member, pointers};
 pub use memory::region::MemoryRegion;
 pub(crate) use ops::eval as eval_lane;
 pub use support::{Support, Supported, support_of_form, support_table};

@@ -102,6 +102,7 @@ fn support_of_row(row: &InstructionRow) -> Support {
             Support::Access
         }
         Effect::Barrier
+        | Effect::ClusterBarrier
         | Effect::WarpBarrier
         | Effect::CopyGroup
         | Effect::Mbarrier

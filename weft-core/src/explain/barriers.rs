@@ -71,7 +71,7 @@ fn deadlock(names: &Names<'_>, cta: Cta, stuck: &[Stuck]) -> Finding {
                 "asks for {} more registers for its warp, {} are free",
                 need.asked, need.free
             ),
-            StuckAt::Warp if names.program.code[own.pc.index()].effect() == Effect::Barrier => {
+            StuckAt::Warp if is_barrier(names, own.pc) => {
                 "waits for the other lanes of its warp".to_owned()
             }
             StuckAt::Warp => "waits for lanes of its mask".to_owned(),
@@ -87,7 +87,7 @@ fn deadlock(names: &Names<'_>, cta: Cta, stuck: &[Stuck]) -> Finding {
         notes.push(format!("each waits for threads that wait at the next: {}", names.join(" -> ")));
     }
     let waiting = stuck.iter().map(|group| group.warp).collect::<WarpSet>().count();
-    let all = names.block.count().div_ceil(32);
+    let all = names.block.count().div_ceil(32) * names.program.clusters.size().count();
     let others = if u64::from(waiting) < all { ", the others have ended" } else { "" };
     notes.push(format!("{waiting} of {all} warps wait{others}"));
     if is_mask {
@@ -179,6 +179,18 @@ fn count(
                 "give all participants of a barrier one count",
             )
         }
+        Misuse::Twice => {
+            let message = "a warp arrives at the barrier of the cluster again before it has waited".to_owned();
+            let sites = vec![arrival("arrives again".into())];
+            let help = "let every arrival (`barrier.cluster.arrive`) be followed by one wait (`barrier.cluster.wait`)";
+            defect(Code::BarrierCount, message, sites, Vec::new(), help)
+        }
+        Misuse::NotArrived => {
+            let message = "a warp waits for the barrier of the cluster without having arrived".to_owned();
+            let sites = vec![arrival("waits".into())];
+            let help = "let every wait (`barrier.cluster.wait`) follow one arrival (`barrier.cluster.arrive`)";
+            defect(Code::BarrierCount, message, sites, Vec::new(), help)
+        }
         Misuse::Mixed { first: at, first_warp } => {
             let message = "a reduction shares a barrier with `sync` or `arrive`".to_owned();
             let sites = vec![
@@ -248,7 +260,7 @@ fn label(
     is_late: bool,
 ) -> String {
     let lanes = format!("{} of warp {}", lanes_of(side.lanes), side.warp);
-    let is_barrier = names.program.code[side.pc.index()].effect() == Effect::Barrier;
+    let is_barrier = is_barrier(names, side.pc);
     match divergence {
         Divergence::Iterations => {
             let iterations: Vec<_> = side.iterations.iter().map(u32::to_string).collect();
@@ -263,6 +275,12 @@ fn label(
         Divergence::Lanes | Divergence::Bypassed(_) => lanes,
         Divergence::Barriers | Divergence::Ended => "waits here".to_owned(),
     }
+}
+
+/// Whether an instruction is one of a barrier of a cta or of a cluster.
+fn is_barrier(names: &Names<'_>, pc: Pc) -> bool {
+    let effect = names.program.code[pc.index()].effect();
+    matches!(effect, Effect::Barrier | Effect::ClusterBarrier)
 }
 
 fn lanes_of(mask: LaneMask) -> String {

@@ -31,7 +31,7 @@ pub(crate) fn explain(
     }
     let (word, role) = word(fault.access);
     let address = match fault.address {
-        Some(address) => names.address(fault.space, address),
+        Some(address) => names.address_within(fault.space, address),
         None => "an open address".to_owned(),
     };
     let number = numbers.get(&fault.pc).filter(|_| is_outside(fault));

@@ -9,7 +9,7 @@ use crate::order::{PhaseDoubt, PhaseIssue};
 use crate::ptx::Space;
 
 fn name(names: &Names<'_>, object: MbarrierId) -> String {
-    names.address(Space::Shared, object.address)
+    names.address(Space::Shared, object.cta.first() + object.address)
 }
 
 /// Returns what a phase of an object needs that threads wait for.

@@ -9,6 +9,7 @@ pub(crate) mod faults;
 pub(crate) mod given;
 mod mbarriers;
 mod names;
+pub(crate) mod peers;
 pub(crate) mod races;
 pub(crate) mod setting;
 pub(crate) mod tensors;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::setting;
-use crate::emulate::{LaneMask, Origin, WARP, WarpId, lanes, represented};
+use crate::emulate::{self, Cta, CtaRank, LaneMask, Origin, WARP, WarpId, lanes, represented};
 use crate::finding::name::short;
 use crate::finding::{Role, Site, SourceLine, Thread};
 use crate::flow::{
@@ -106,8 +106,8 @@ pub(crate) fn param_of(program: &Program, position: usize) -> String {
 impl Names<'_> {
     /// Returns the symbol index of the shared variable that a read of unwritten memory lies in.
     pub(crate) fn variable_of(&self, read: &Unwritten) -> Option<usize> {
-        let end = read.address.saturating_add(u64::from(read.bytes));
-        self.program.shared_variable(read.address, end)
+        let (_, first) = CtaRank::of_address(read.address);
+        self.program.shared_variable(first, first.saturating_add(u64::from(read.bytes)))
     }
 
     /// Returns the site of an instruction.
@@ -132,11 +132,20 @@ impl Names<'_> {
         self.site_at(Role::Kernel, &place, Vec::new(), label.to_owned())
     }
 
+    /// Returns a thread of the cluster that begins with a cta.
     pub(crate) fn thread(&self, cta: u32, warp: WarpId, lane: usize) -> Thread {
+        let warps = usize::try_from(self.block.count().div_ceil(WARP as u64)).unwrap_or(usize::MAX);
+        let (rank, place) = CtaRank::of_warp(warp.index(), warps);
+        let first = Cta { at: self.grid.point(u64::from(cta)), index: cta };
         Thread {
-            cta: self.grid.point(u64::from(cta)),
-            thread: self.block.point((warp.index() * WARP + lane) as u64),
+            cta: self.member(first, rank).at,
+            thread: self.block.point((place * WARP + lane) as u64),
         }
+    }
+
+    /// Returns the cta of this rank in the cluster that begins with `first`.
+    pub(crate) fn member(&self, first: Cta, rank: CtaRank) -> Cta {
+        emulate::member(self.grid, self.program.clusters.size(), first, rank.index() as u64)
     }
 
     /// Returns the thread of the first of some lanes.
@@ -232,6 +241,16 @@ impl Names<'_> {
 
     /// Returns an address as a symbol or argument plus an offset.
     pub(crate) fn address(&self, space: Space, address: u64) -> String {
+        if space == Space::Shared && self.program.clusters.are_of_several() {
+            let (rank, within) = CtaRank::of_address(address);
+            let of_cta = self.address_within(space, within);
+            return format!("{of_cta} in cta {} of the cluster", rank.index());
+        }
+        self.address_within(space, address)
+    }
+
+    /// As `address`, in the memory of one cta.
+    pub(super) fn address_within(&self, space: Space, address: u64) -> String {
         let stated = self.program.buffers.count();
         let arguments = self.program.params.len() + self.program.fields.len() + stated;
         // A sum of two addresses might look like the address of a representative.

@@ -108,6 +108,8 @@ codes! {
         "an asynchronous copy and another access of the same memory happen without order";
     ProxyFence "proxy-fence" Defect
         "no `fence.proxy.async` lies between an access of a thread and a later bulk copy or product of the same memory";
+    ClusterLifetime "cluster-lifetime" Defect
+        "a thread accesses the shared memory of another cta of its cluster that might not have begun yet, or have ended";
     BenignRace "benign-race" Defect
         "racing writes that provably store the same value";
     UnorderedStrong "unordered-strong" Defect

@@ -46,8 +46,20 @@ impl Instr {
     /// Returns the operand of a bulk copy that is an address of global memory, or of a tensor map.
     pub fn copied_global(&self) -> Option<&Operand> {
         let own = self.decoded().filter(|own| own.row.effect == Effect::BulkCopy)?;
-        let at = usize::from(own.is_tensor_copy() || sides(own)[1] == Space::Global);
+        let at = match sides(own) {
+            _ if own.is_tensor_copy() => 1,
+            [_, Space::Global] => 1,
+            [Space::Global, _] => 0,
+            _ => return None,
+        };
         self.sources.get(at)
+    }
+
+    /// Returns the position of the operand of a bulk copy that has a bit for each cta of the cluster that it copies to; `None`
+    /// if it copies to one.
+    pub fn multicast(&self) -> Option<usize> {
+        let is_to_several = self.decoded()?.modifiers.has(Modifier::Multicast);
+        self.sources.len().checked_sub(1).filter(|_| is_to_several)
     }
 }
 
@@ -61,7 +73,11 @@ impl Program {
 
 /// The spaces that a bulk copy writes to and reads from.
 fn sides(decoded: &Decoded) -> [Space; 2] {
-    if is_store(decoded) { [Space::Global, Space::Shared] } else { [Space::Shared, Space::Global] }
+    match decoded.row.opcode {
+        Opcode::BulkPeer => [Space::Shared, Space::Shared],
+        _ if is_store(decoded) => [Space::Global, Space::Shared],
+        _ => [Space::Shared, Space::Global],
+    }
 }
 
 /// Whether a bulk copy leads from shared to global memory.
@@ -79,14 +95,17 @@ impl<'m> Linker<'m> {
         guard: Option<Condition>,
         place: PlaceId,
     ) -> Result<(), LinkError> {
-        let hints = usize::from(decoded.modifiers.has(Modifier::CacheHint));
+        let has = |modifier| usize::from(decoded.modifiers.has(modifier));
+        let (hints, masks) = (has(Modifier::CacheHint), has(Modifier::Multicast));
         let operands = frame.body.operands(&instruction.operands);
         let is_store = is_store(decoded);
+        let mut mask = None;
         let (to, from, size, object) = match operands {
             [to, from, size, rest @ ..] if is_store && rest.len() == hints => {
                 (to, from, size, None)
             }
-            [to, from, size, object, rest @ ..] if !is_store && rest.len() == hints => {
+            [to, from, size, object, rest @ ..] if !is_store && rest.len() == masks + hints => {
+                mask = rest.first().filter(|_| masks > 0);
                 (to, from, size, Some(object))
             }
             _ if is_store => return Err(self.bad_operand(instruction, "two addresses and a size")),
@@ -105,7 +124,11 @@ impl<'m> Linker<'m> {
             None => None,
         };
         let operation = Operation::Known(std::sync::Arc::new(*decoded));
-        let sources = Box::new([to, from, size]);
+        let mut sources = vec![to, from, size];
+        if let Some(mask) = mask {
+            sources.push(self.source(frame, instruction, mask, Type::B16)?);
+        }
+        let sources = sources.into();
         let dests = Dests::new();
         let instr = Instr { operation, guard, dests, sources, address, place };
         self.push(LinkedLine::Instr(instr), instruction.span)

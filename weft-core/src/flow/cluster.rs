@@ -1,5 +1,8 @@
-//! Clusters (PTX ISA §2.2.2). A kernel is linked for clusters of one cta each, unless it states others: then registers of
-//! clusters are known, and the shared memory of the cluster is that of the cta.
+//! Clusters (PTX ISA §2.2.2). A kernel is linked for clusters of one cta each, unless it or its launch states others: then
+//! registers of clusters are known, and the shared memory of the cluster is that of the cta.
+//!
+//! In a cluster of several ctas, an address in shared memory is that of the cta's own memory, unless it is a peer address:
+//! then it holds the rank of a cta ([`peer_address`]).
 
 use std::sync::Arc;
 
@@ -7,35 +10,90 @@ use super::declared::Clusters;
 use super::error::LinkError;
 use super::linker::{Frame, LinkedLine, Linker, known};
 use super::operands::NameMeaning;
-use super::program::{Condition, Dests, Instr, Operand, Operation, PlaceId};
+use super::program::{Condition, Dests, Instr, Operand, Operation, PlaceId, Program};
 use super::special::Special;
-use crate::ptx::isa::{Decoded, Opcode};
+use crate::ptx::isa::{Decoded, Effect, Modifier, Opcode};
 use crate::ptx::{Instruction, Type};
 
+/// The bit that tells a peer address from one of the cta's own memory.
+const PEER: u64 = 1 << 30;
+/// The lowest bit of the rank in a peer address. Addresses in the memory of a cta lie below it.
+const RANK: u32 = 26;
+
+/// What a shared address leads to in a cluster of several ctas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ClusterAddress {
+    /// The cta's own memory, at the address itself.
+    Own,
+    /// The memory of the cta with this rank, at this address.
+    Peer(u64, u64),
+    /// It was computed from several peer addresses.
+    Unclear,
+}
+
+/// Returns what a shared address leads to in a cluster of several ctas.
+pub(crate) const fn peer_address(address: u64) -> ClusterAddress {
+    match address & 3 << PEER.trailing_zeros() {
+        0 => ClusterAddress::Own,
+        PEER => ClusterAddress::Peer((address & (PEER - 1)) >> RANK, address & ((1 << RANK) - 1)),
+        _ => ClusterAddress::Unclear,
+    }
+}
+
+/// An instruction that is linked as others: its guard, its place and its text.
+type Translated<'i> = (&'i Instr, &'i Instruction);
+
+impl Program {
+    /// Whether fences might publish what arrivals at the barrier of the cluster do not release: some are `.relaxed`.
+    pub fn publishes(&self) -> bool {
+        let mut all = self.code.iter().filter_map(Instr::decoded);
+        all.any(|own| {
+            own.row.opcode == Opcode::ClusterArrive && own.modifiers.has(Modifier::Relaxed)
+        })
+    }
+}
+
 impl<'m> Linker<'m> {
-    /// Notes that something depends on the size of clusters. Returns whether they are of one cta.
-    fn is_in_one_cta(&mut self) -> bool {
+    /// Notes that something depends on the size of clusters. Returns the size; `None`: it is not known.
+    fn cluster_size(&mut self) -> Option<u64> {
+        self.uses_clusters = true;
         if self.linked.clusters == Clusters::Unused {
             self.linked.clusters = Clusters::AssumedOfOne;
         }
-        self.linked.clusters != Clusters::Unknown
+        let clusters = self.linked.clusters;
+        (clusters != Clusters::Unknown).then(|| clusters.size().count())
     }
 
     /// The meaning of a special register of clusters, if that is its name.
     pub(super) fn cluster_register(&mut self, name: &str, part: u8) -> Option<NameMeaning> {
-        let meaning = match name {
-            "%cluster_ctaid" | "%cluster_ctarank" => NameMeaning::Number(0),
-            "%cluster_nctaid" | "%cluster_nctarank" => NameMeaning::Number(1),
-            "%clusterid" => NameMeaning::Special(Special::Ctaid(part)),
-            "%nclusterid" => NameMeaning::Special(Special::Nctaid(part)),
-            _ => return None,
-        };
-        self.is_in_one_cta().then_some(meaning)
+        let of = |special| Some(NameMeaning::Special(special));
+        let is_own = ["%cluster", "%ncluster"].iter().any(|first| name.starts_with(first));
+        let count = if is_own { self.cluster_size()? } else { return None };
+        let size = self.linked.clusters.size();
+        let extent = [size.x, size.y, size.z].get(usize::from(part)).copied().unwrap_or(0);
+        match name {
+            "%cluster_nctaid" => Some(NameMeaning::Number(extent.into())),
+            "%cluster_nctarank" => Some(NameMeaning::Number(count)),
+            "%cluster_ctaid" | "%cluster_ctarank" if count == 1 => Some(NameMeaning::Number(0)),
+            "%cluster_ctaid" => of(Special::ClusterCtaid(part)),
+            "%cluster_ctarank" => of(Special::ClusterCtarank),
+            "%clusterid" if count == 1 => of(Special::Ctaid(part)),
+            "%nclusterid" if count == 1 => of(Special::Nctaid(part)),
+            "%clusterid" => of(Special::Clusterid(part)),
+            "%nclusterid" => of(Special::Nclusterid(part)),
+            _ => None,
+        }
     }
 
-    /// Returns an instruction as one that is not known, if it might act on other ctas of a cluster.
-    pub(super) fn beyond_cta(&self, decoded: &Decoded) -> Option<Arc<Decoded>> {
+    /// Returns an instruction as one that is not known, if it might act on other ctas of a cluster whose size is not known.
+    pub(super) fn beyond_cta(&mut self, decoded: &Decoded) -> Option<Arc<Decoded>> {
+        if decoded.row.effect == Effect::ClusterBarrier && self.cluster_size().is_none() {
+            return Some(Arc::new(Decoded { is_strange: true, ..*decoded }));
+        }
+        let is_stated = matches!(self.linked.clusters, Clusters::OfSeveral(_) | Clusters::Unknown);
+        let reaches = decoded.reaches_cluster || decoded.modifiers.has(Modifier::Cluster);
         // Without `mapa`, an address is that of the cta's own memory.
+        self.uses_clusters |= is_stated && reaches;
         let is_beyond = decoded.reaches_cluster && self.linked.clusters == Clusters::Unknown;
         is_beyond.then(|| Arc::new(Decoded { is_strange: true, ..*decoded }))
     }
@@ -53,26 +111,94 @@ impl<'m> Linker<'m> {
             Opcode::Getctarank => false,
             _ => return Ok(false),
         };
-        if decoded.is_strange || !self.is_in_one_cta() {
+        if decoded.is_strange {
             return Ok(false);
         }
+        let Some(count) = self.cluster_size() else { return Ok(false) };
         let own = self.operands(frame, instruction, Some(&Arc::new(*decoded)))?;
         let own = Instr { place, ..own };
         let Some(first) = own.sources.first().copied() else { return Ok(false) };
-        let translated = |source: Operand| Instr {
-            operation: Operation::Known(Arc::new(known(&format!("mov.{}", width(decoded))))),
-            sources: Box::new([source]),
-            ..own.clone()
-        };
-        let moved = translated(if is_map { first } else { Operand::Constant(0) });
         let rank = own.sources.get(1).filter(|_| is_map).copied();
-        self.when(guard, place, instruction.span, |linker| {
-            if let Some(rank) = rank {
-                linker.refuse_rank(rank, &own, instruction)?;
+        let width = width(decoded);
+        self.when(guard, place, instruction.span, |linker| match rank {
+            Some(rank) if count > 1 => linker.map((&own, instruction), width, first, rank),
+            None if count > 1 => linker.rank((&own, instruction), width, first),
+            _ => {
+                let moved = if is_map { first } else { Operand::Constant(0) };
+                if let Some(rank) = rank {
+                    linker.refuse_rank(rank, &own, instruction)?;
+                }
+                linker.last((&own, instruction), &format!("mov.{width}"), &[moved])
             }
-            linker.push(LinkedLine::Instr(moved), instruction.span)
         })?;
         Ok(true)
+    }
+
+    /// Links `mapa` in a cluster of several ctas: makes a peer address of one of the cta's own memory.
+    fn map(
+        &mut self,
+        of: Translated<'_>,
+        width: &str,
+        address: Operand,
+        rank: Operand,
+    ) -> Result<(), LinkError> {
+        let add = format!("add.{width}");
+        let shifted = self.step(of, "shl.b32", &[rank, Operand::Constant(RANK.into())])?;
+        let marked = self.step(of, "add.u32", &[shifted, Operand::Constant(PEER)])?;
+        let wide = if width == "u64" { self.step(of, "cvt.u64.u32", &[marked])? } else { marked };
+        self.last(of, &add, &[address, wide])
+    }
+
+    /// Links `getctarank` in a cluster of several ctas.
+    fn rank(&mut self, of: Translated<'_>, width: &str, address: Operand) -> Result<(), LinkError> {
+        let low = match width {
+            "u64" => self.step(of, "cvt.u32.u64", &[address])?,
+            _ => address,
+        };
+        // Of generic addresses, the first one of the window is taken off.
+        let window = crate::flow::window(crate::ptx::Space::Shared) & u64::from(u32::MAX);
+        let first = if width == "u64" { window } else { 0 };
+        let low = self.step(of, "sub.u32", &[low, Operand::Constant(first)])?;
+        let is_peer = self.step(of, "and.b32", &[low, Operand::Constant(PEER)])?;
+        let is_peer = self.step(of, "setp.ne.u32", &[is_peer, Operand::Constant(0)])?;
+        let rank = self.step(of, "shr.u32", &[low, Operand::Constant(RANK.into())])?;
+        let rank = self.step(of, "and.b32", &[rank, Operand::Constant((PEER >> RANK) - 1)])?;
+        let own = Operand::Special(Special::ClusterCtarank);
+        self.last(of, "selp.u32", &[rank, own, is_peer])
+    }
+
+    /// Pushes an instruction with these operands. Returns its result.
+    fn step(
+        &mut self,
+        of: Translated<'_>,
+        mnemonic: &str,
+        sources: &[Operand],
+    ) -> Result<Operand, LinkError> {
+        let result = self.new_register();
+        self.computation(of, mnemonic, Dests::from_elem(Some(result), 1), sources)?;
+        Ok(Operand::Register(result))
+    }
+
+    /// Pushes an instruction with these operands, which has the result of the one that it is linked for.
+    fn last(
+        &mut self,
+        of: Translated<'_>,
+        mnemonic: &str,
+        sources: &[Operand],
+    ) -> Result<(), LinkError> {
+        self.computation(of, mnemonic, of.0.dests.clone(), sources)
+    }
+
+    fn computation(
+        &mut self,
+        (own, instruction): Translated<'_>,
+        mnemonic: &str,
+        dests: Dests,
+        sources: &[Operand],
+    ) -> Result<(), LinkError> {
+        let operation = Operation::Known(Arc::new(known(mnemonic)));
+        let step = Instr { operation, dests, sources: sources.into(), ..own.clone() };
+        self.push(LinkedLine::Instr(step), instruction.span)
     }
 
     /// Makes a thread reach an instruction that is not modelled if the rank of a cta in its cluster is not 0.
@@ -82,15 +208,10 @@ impl<'m> Linker<'m> {
         own: &Instr,
         instruction: &Instruction,
     ) -> Result<(), LinkError> {
-        let is_other = self.new_register();
-        let test = Instr {
-            operation: Operation::Known(Arc::new(known("setp.ne.u32"))),
-            dests: Dests::from_elem(Some(is_other), 1),
-            sources: Box::new([rank, Operand::Constant(0)]),
-            ..own.clone()
-        };
-        self.push(LinkedLine::Instr(test), instruction.span)?;
-        let guard = Some(Condition { register: is_other, negated: false });
+        let is_other =
+            self.step((own, instruction), "setp.ne.u32", &[rank, Operand::Constant(0)])?;
+        let Operand::Register(register) = is_other else { return Ok(()) };
+        let guard = Some(Condition { register, negated: false });
         let (dests, sources) = (Dests::new(), Box::default());
         let operation = Operation::Unknown;
         let refused = Instr { operation, guard, dests, sources, address: None, place: own.place };
@@ -101,4 +222,19 @@ impl<'m> Linker<'m> {
 /// The type of the address that an instruction translates.
 fn width(decoded: &Decoded) -> &'static str {
     if decoded.ty() == Type::U64 { "u64" } else { "u32" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn peer_addresses_hold_a_rank_and_an_address() {
+        for (rank, address) in [(0, 0), (1, 0x400), (15, (1 << RANK) - 8)] {
+            let peer = PEER + (rank << RANK) + address;
+            assert_eq!(peer_address(peer), ClusterAddress::Peer(rank, address));
+            assert_eq!(peer_address(address), ClusterAddress::Own);
+            assert_eq!(peer_address(peer + PEER), ClusterAddress::Unclear);
+        }
+    }
 }

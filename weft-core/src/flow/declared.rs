@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::launch::Dim3;
 use crate::ptx::{Function, Space};
 
 /// A named piece of memory.
@@ -134,17 +135,36 @@ pub enum Clusters {
     OfOne,
     /// Each cta by itself, although the launch might state clusters of several: the program depends on it.
     AssumedOfOne,
-    /// The kernel states clusters of several ctas, or that the launch states clusters.
+    /// So many ctas in each dimension, more than one in all: the program depends on it.
+    OfSeveral(Dim3),
+    /// The kernel says that the launch states clusters, but the launch is not known.
     Unknown,
 }
 
 impl Clusters {
-    /// What the directives of a kernel say.
-    pub(super) fn of(kernel: &Function) -> Self {
-        match (kernel.reqnctapercluster, kernel.explicitcluster) {
-            (Some([1, 1, 1]), _) => Self::OfOne,
-            (None, false) => Self::Unused,
-            _ => Self::Unknown,
+    /// What the directives of a kernel say, and its launch, if that states clusters.
+    pub(super) fn of(kernel: &Function, launched: Option<Dim3>) -> Self {
+        let stated = kernel.reqnctapercluster.map(|[x, y, z]| Dim3 { x, y, z });
+        match stated.filter(|stated| stated.count() > 0).or(launched) {
+            Some(stated) if stated.count() == 1 => Self::OfOne,
+            Some(stated) => Self::OfSeveral(stated),
+            None if kernel.explicitcluster => Self::Unknown,
+            None => Self::Unused,
         }
+    }
+
+    /// The ctas of a cluster in each dimension, as the program is run.
+    #[must_use]
+    pub const fn size(self) -> Dim3 {
+        match self {
+            Self::OfSeveral(size) => size,
+            _ => Dim3 { x: 1, y: 1, z: 1 },
+        }
+    }
+
+    /// Whether the ctas of clusters of several reach each other.
+    #[must_use]
+    pub const fn are_of_several(self) -> bool {
+        matches!(self, Self::OfSeveral(_))
     }
 }

@@ -19,6 +19,7 @@ use super::places::SourceLines;
 use super::program::{Condition, PlaceId};
 use super::scope::{Declared, Scope, Scopes};
 use super::sharing::{Growth, Sharing};
+use crate::launch::Dim3;
 use crate::ptx::isa::{self, Decoded, Effect};
 use crate::ptx::{self, Function, Instruction, Module, Space, Span, Statement, Variable};
 
@@ -28,10 +29,11 @@ pub(super) fn link(
     kernel: &Function,
     growth: Growth,
     placement: &Placement,
+    cluster: Option<Dim3>,
 ) -> Result<Linked, LinkError> {
     let mut linker = Linker::new(module, placement);
     linker.place_statics(kernel)?;
-    linker.linked.clusters = Clusters::of(kernel);
+    linker.linked.clusters = Clusters::of(kernel, cluster);
     linker.sharing = Sharing::plan(module, linker.functions, kernel, growth);
     let mut bound = HashMap::default();
     for variable in &kernel.params {
@@ -46,6 +48,9 @@ pub(super) fn link(
     linker.function(kernel, bound, Vec::new(), None)?;
     linker.finish(None);
     let mut linked = linker.linked;
+    if linked.clusters.are_of_several() && !linker.uses_clusters {
+        linked.clusters = Clusters::Unused;
+    }
     linked.static_shared = linker.layout.static_shared();
     linked.symbols = linker.layout.symbols;
     Ok(linked)

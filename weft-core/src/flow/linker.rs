@@ -124,6 +124,8 @@ pub(super) struct Linker<'m> {
     pub(super) layout: Layout,
     pub(super) statics: HashMap<Span, u64>,
     pub(super) linked: Linked,
+    /// Whether something depends on the size of clusters.
+    pub(super) uses_clusters: bool,
     /// The lines of the routine that is being linked.
     pub(super) lines: Vec<LinkedLine>,
     /// Buffers for the operands of an instruction, reused to save allocations.
@@ -163,6 +165,7 @@ impl<'m> Linker<'m> {
                 places: Places::default(),
                 clusters: Clusters::default(),
             },
+            uses_clusters: false,
             lines: Vec::new(),
             room: (Vec::new(), Vec::new()),
             count: 0,

@@ -61,6 +61,7 @@ pub use addresses::{argument_of, offset_in_buffer};
 pub(crate) use buffers::BufferPlace;
 pub use buffers::StatedBuffers;
 pub use bulk::{BULK_ALIGN, CopiedSide};
+pub(crate) use cluster::{ClusterAddress, peer_address};
 pub(crate) use constants::{known_locals, known_parameters};
 pub use declared::{Clusters, Field, Param, Params, Symbol};
 pub use derived::Chains;
@@ -76,6 +77,7 @@ pub(crate) use sharing::Growth;
 pub use special::Special;
 pub use steps::{Fetches, InductionStep, InductionSteps, SteppedOnce};
 
+use crate::launch::Dim3;
 use crate::ptx::{Function, Module};
 
 /// Builds the program of a kernel.
@@ -83,18 +85,19 @@ use crate::ptx::{Function, Module};
 /// # Errors
 /// A name that nothing declares, an operand that does not fit its instruction, or code that grows beyond the limit.
 pub fn build(module: &Module, kernel: &Function) -> Result<Program, LinkError> {
-    build_within(module, kernel, Growth::DEFAULT, &Placement::default())
+    build_within(module, kernel, Growth::DEFAULT, &Placement::default(), None)
 }
 
 /// Builds the program of a kernel with everything at the addresses of `placement`. Functions are linked in once where
-/// inlining would enlarge the kernel by more than `growth`.
+/// inlining would enlarge the kernel by more than `growth`. `cluster`: the ctas of a cluster, if the launch states them.
 pub(crate) fn build_within(
     module: &Module,
     kernel: &Function,
     growth: Growth,
     placement: &Placement,
+    cluster: Option<Dim3>,
 ) -> Result<Program, LinkError> {
-    let linked = link::link(module, kernel, growth, placement)?;
+    let linked = link::link(module, kernel, growth, placement, cluster)?;
     let mut program =
         blocks::build(linked).map_err(|kind| LinkError { kind, span: kernel.name })?;
     program.thread_registers = register_limit::registers(kernel);

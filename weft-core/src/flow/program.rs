@@ -215,8 +215,11 @@ impl Instr {
     pub fn is_aligned_barrier(&self) -> bool {
         self.decoded().is_some_and(|decoded| {
             let is_bar = !decoded.row.pattern.starts_with("barrier");
-            decoded.row.effect == Effect::Barrier
-                && (is_bar || decoded.modifiers.has(Modifier::Aligned))
+            match decoded.row.effect {
+                Effect::ClusterBarrier => decoded.modifiers.has(Modifier::Aligned),
+                Effect::Barrier => is_bar || decoded.modifiers.has(Modifier::Aligned),
+                _ => false,
+            }
         })
     }
 
@@ -225,7 +228,10 @@ impl Instr {
     pub fn waits(&self) -> bool {
         match &self.operation {
             Operation::Known(decoded) => match decoded.row.effect {
-                Effect::Barrier | Effect::WarpBarrier | Effect::MbarrierWait => true,
+                Effect::Barrier
+                | Effect::ClusterBarrier
+                | Effect::WarpBarrier
+                | Effect::MbarrierWait => true,
                 Effect::Exchange => decoded.modifiers.has(Modifier::Sync),
                 Effect::RegisterCount => decoded.modifiers.has(Modifier::Inc),
                 _ => false,

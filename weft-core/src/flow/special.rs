@@ -15,6 +15,12 @@ pub enum Special {
     LanemaskGe,
     LanemaskGt,
     DynamicSharedSize,
+    /// Of clusters of several ctas: the place of the cta in its cluster, by dimension.
+    ClusterCtaid(u8),
+    /// Its linear index there.
+    ClusterCtarank,
+    Clusterid(u8),
+    Nclusterid(u8),
     /// A clock, an SM number, a warp's slot in the SM or an environment register: open.
     Other,
 }

@@ -8,7 +8,7 @@ use super::linker::{Frame, LinkedLine, Linker};
 use super::operands::names_in;
 use super::program::{Address, Condition, Dests, Instr, Operation, PlaceId};
 use crate::ptx::isa::{Decoded, Modifier};
-use crate::ptx::{Instruction, ParsedOperand, Space};
+use crate::ptx::{Instruction, ParsedOperand, Space, Type};
 
 impl<'m> Linker<'m> {
     /// Links a copy of a box of a tensor. `guard` and `place`: those of the instruction.
@@ -22,14 +22,18 @@ impl<'m> Linker<'m> {
     ) -> Result<(), LinkError> {
         const LOAD: &str = "an address, a tensor map with coordinates, and an mbarrier";
         const STORE: &str = "a tensor map with coordinates, and an address";
-        let hints = usize::from(decoded.modifiers.has(Modifier::CacheHint));
+        let has = |modifier| usize::from(decoded.modifiers.has(modifier));
+        let (hints, masks) = (has(Modifier::CacheHint), has(Modifier::Multicast));
+        let mut mask = None;
         let operands = frame.body.operands(&instruction.operands);
         let (shared, tensor, object) = match operands {
-            // Offsets into the box of `.im2col` can stand before the hint.
+            // Offsets into the box of `.im2col` can stand before the mask and the hint.
             [to, from, object, rest @ ..] if decoded.loads_tensor() => {
-                if !(hints..=hints + 1).contains(&rest.len()) {
+                let least = masks + hints;
+                if !(least..=least + 1).contains(&rest.len()) {
                     return Err(self.bad_operand(instruction, LOAD));
                 }
+                mask = rest.get(rest.len() - least).filter(|_| masks > 0);
                 (to, from, Some(object))
             }
             [to, from, rest @ ..] if !decoded.loads_tensor() && rest.len() == hints => {
@@ -50,7 +54,11 @@ impl<'m> Linker<'m> {
             None => None,
         };
         let operation = Operation::Known(std::sync::Arc::new(*decoded));
-        let (dests, sources) = (Dests::new(), Box::new([shared, tensor]));
+        let mut sources = vec![shared, tensor];
+        if let Some(mask) = mask {
+            sources.push(self.source(frame, instruction, mask, Type::B16)?);
+        }
+        let (dests, sources) = (Dests::new(), sources.into());
         let instr = Instr { operation, guard, dests, sources, address, place };
         self.push(LinkedLine::Instr(instr), instruction.span)
     }

@@ -84,6 +84,13 @@ impl Clock {
         self.of(warp) >= epoch || own.is_some_and(|own| own.iter().any(|own| *own >= epoch))
     }
 
+    /// Whether something is known of some of these warps, or has caused the point.
+    pub(super) fn has_any(&self, warps: std::ops::Range<usize>) -> bool {
+        let begun = Epoch::default().next();
+        let is_known = |warp: usize| self.has_reached(WarpId::new(warp), begun);
+        warps.clone().any(is_known) || self.causes.as_ref().is_some_and(|own| own.has_any(warps))
+    }
+
     /// Whether what is known of the lanes of a warp does not differ from lane to lane.
     pub(super) fn is_one(&self, warp: WarpId) -> bool {
         !self.lanes.contains_key(&warp)

@@ -15,11 +15,14 @@
 mod clock;
 mod lane_copies;
 mod lane_groups;
+mod peers;
 mod phases;
+mod publication;
 mod recycling;
 mod relation;
 
 pub use clock::Epoch;
+pub use peers::{Absence, PeerAccesses, PeerFault};
 pub use phases::{PhaseDoubt, PhaseIssue};
 pub use recycling::Recycling;
 pub use relation::Order;

@@ -6,10 +6,12 @@ use super::clock::{Clock, Epoch};
 use super::lane_copies::LaneCopies;
 use super::lane_groups::LaneGroups;
 use super::phases::{PhaseDoubt, PhaseIssue, PhasePoint, Phases};
+use super::publication::Publication;
 use super::recycling::{Completion, Recycling};
 use crate::emulate::{
-    AgentWork, Arrival, BarrierId, BulkGroup, CopyAgent, CopyCommand, Iteration, LaneMask,
-    MbarrierEvent, MbarrierId, MbarrierStep, PerWarp, ProxyFence, WarpId, lanes,
+    AgentWork, Arrival, BarrierId, BulkGroup, CopyAgent, CopyCommand, Fence, Iteration, LaneMask,
+    MbarrierEvent, MbarrierId, MbarrierStep, Nearness, Ordering, PerWarp, ProxyFence, WarpId,
+    lanes, lanes as of,
 };
 
 /// The time of one warp, and what its lanes know.
@@ -52,6 +54,8 @@ pub struct Order {
     warps: PerWarp<WarpClock>,
     /// Number of warps.
     count: usize,
+    /// Number of warps of a cta.
+    of_cta: usize,
     /// For each mbarrier object at which bulk copies count their bytes, its agent.
     agents: BTreeMap<MbarrierId, WarpId>,
     /// Likewise, the agent that counts there.
@@ -60,7 +64,11 @@ pub struct Order {
     generic: BTreeSet<WarpId>,
     /// For each warp whose copies mbarrier objects might follow, these copies.
     copies: BTreeMap<WarpId, LaneCopies>,
+    /// For each warp that has made something ready, what that is.
+    publications: BTreeMap<WarpId, Publication>,
     generations: BTreeMap<BarrierId, OpenGeneration>,
+    /// What was published in the last complete generation of the barrier of the cluster.
+    cluster: Option<Clock>,
     /// For each barrier, the arrivals that completed its last generation: one that waited or, if none waited, all.
     completed: BTreeMap<BarrierId, Vec<Completion>>,
     /// For each mbarrier object that is initialized, what happened in its last phases.
@@ -70,6 +78,7 @@ pub struct Order {
     /// Whether there might be agents that have not accessed memory yet.
     awaits_agents: bool,
     has_open_fence: bool,
+    publishes: bool,
 }
 
 impl Order {
@@ -85,16 +94,20 @@ impl Order {
         Self {
             warps: live.iter().map(warp).collect(),
             count,
+            of_cta: count,
             agents: BTreeMap::new(),
             counting: BTreeMap::new(),
             generic: BTreeSet::new(),
             copies: BTreeMap::new(),
+            publications: BTreeMap::new(),
             generations: BTreeMap::new(),
+            cluster: None,
             completed: BTreeMap::new(),
             phases: BTreeMap::new(),
             iterations: BTreeMap::new(),
             awaits_agents: false,
             has_open_fence: false,
+            publishes: false,
         }
     }
 
@@ -102,6 +115,52 @@ impl Order {
     #[must_use]
     pub fn with_agents(self, awaits_agents: bool) -> Self {
         Self { awaits_agents, ..self }
+    }
+
+    /// The same relation, for warps of so many ctas of a cluster.
+    #[must_use]
+    pub fn for_ctas(self, ctas: usize) -> Self {
+        Self { of_cta: self.count / ctas, ..self }
+    }
+
+    /// The same relation, for a program in which warps publish by fences what their `.relaxed` arrivals do not release.
+    #[must_use]
+    pub fn with_publications(self, publishes: bool) -> Self {
+        Self { publishes, ..self }
+    }
+
+    /// How near threads of two warps are to each other. Of agents it is not distinguished whose work they do.
+    pub fn nearness(&self, a: WarpId, b: WarpId) -> Nearness {
+        let is_near = a.index() / self.of_cta == b.index() / self.of_cta;
+        let is_one_cta = self.of_cta == self.count || is_near && !self.is_agent(a);
+        if is_one_cta { Nearness::Cta } else { Nearness::Cluster }
+    }
+
+    /// Whether there are several ctas.
+    pub const fn has_peers(&self) -> bool {
+        self.of_cta < self.count
+    }
+
+    /// Whether these lanes of a warp know that some thread of a cta has begun: that it did something before it released what
+    /// it knew.
+    pub(super) fn knows_start(&self, (warp, lanes): (WarpId, LaneMask), cta: usize) -> bool {
+        let warps = cta * self.of_cta..(cta + 1) * self.of_cta;
+        self.warps[warp].lanes.known_by(lanes).all(|(_, known)| known.has_any(warps.clone()))
+    }
+
+    /// Whether a lane knows that everything that these lanes of a warp did at `then` has happened, be it that memory is not
+    /// ordered by it.
+    pub(super) fn knows(
+        &self,
+        before: (WarpId, Epoch, LaneMask),
+        (after, lane): (WarpId, usize),
+    ) -> bool {
+        self.warps[after].lanes.uncaused(lane, before) == 0
+    }
+
+    /// The cta of a warp.
+    pub fn cta_of(&self, warp: WarpId) -> usize {
+        warp.index() / self.of_cta
     }
 
     /// The current time of a warp.
@@ -112,8 +171,10 @@ impl Order {
     /// Records the arrival of a warp. Returns a failed recycling check: a completion of the generation before that is
     /// not known to happen before this arrival.
     pub fn arrive(&mut self, arrival: Arrival) -> Option<Recycling> {
-        let Arrival { warp, barrier, waits, pc } = arrival;
-        let recycling = self.unknown_completion(warp, barrier).map(|done| Recycling {
+        let Arrival { warp, barrier, waits, releases, pc } = arrival;
+        // That warps arrive at the barrier of the cluster and wait for it by turns, the machine checks.
+        let before = self.unknown_completion(warp, barrier).filter(|_| !barrier.is_of_cluster());
+        let recycling = before.map(|done| Recycling {
             barrier,
             previous: done.pc,
             previous_warp: done.warp,
@@ -125,7 +186,16 @@ impl Order {
         let arrival = clock.tick();
         let generation =
             self.generations.entry(barrier).or_insert_with(|| OpenGeneration::new(count));
-        clock.lanes.release(warp, clock.live, arrival, &mut generation.joined);
+        if releases {
+            clock.lanes.release(warp, clock.live, arrival, &mut generation.joined);
+        } else {
+            let mut causes = Clock::new(0);
+            clock.lanes.release(warp, clock.live, arrival, &mut causes);
+            generation.joined.join_causes(&causes);
+            if let Some(ready) = self.publications.get(&warp) {
+                ready.publish(clock.live, &mut generation.joined);
+            }
+        }
         generation.participants.push(Completion { warp, arrival, pc, waits });
         recycling
     }
@@ -145,6 +215,10 @@ impl Order {
     /// Records that the generation of a barrier is complete: its waiting participants join what all participants knew.
     pub fn complete(&mut self, barrier: BarrierId) {
         let Some(generation) = self.generations.remove(&barrier) else { return };
+        if barrier.is_of_cluster() {
+            self.cluster = Some(generation.joined);
+            return;
+        }
         for own in generation.participants.iter().filter(|own| own.waits) {
             let clock = &mut self.warps[own.warp];
             clock.met = own.arrival;
@@ -159,6 +233,35 @@ impl Order {
             None => generation.participants,
         };
         self.completed.insert(barrier, completed);
+    }
+
+    /// Records that a warp has waited for the last generation of the barrier of the cluster.
+    pub fn see_cluster(&mut self, warp: WarpId) {
+        let Some(published) = &self.cluster else { return };
+        let clock = &mut self.warps[warp];
+        clock.tick();
+        clock.lanes.learn(clock.live, published);
+    }
+
+    /// Records a fence, if it makes something ready to be published.
+    pub fn fence(&mut self, fence: Fence) {
+        let Fence { warp, lanes, ordering, scope, is_of_inits, may_execute, .. } = fence;
+        let releases = !matches!(ordering, Ordering::Acquire | Ordering::Weak | Ordering::Relaxed);
+        if !self.publishes || may_execute || !releases || !scope.holds(Nearness::Cluster) {
+            return;
+        }
+        let own = self.publications.entry(warp).or_default();
+        if is_of_inits {
+            if let Some(agent) = own.inits {
+                own.fence_inits(lanes, self.warps[agent].now.next());
+            }
+            return;
+        }
+        let clock = &mut self.warps[warp];
+        let epoch = clock.tick();
+        let mut known = Clock::new(self.count);
+        clock.lanes.release(warp, lanes, epoch, &mut known);
+        own.fence_all(lanes, known);
     }
 
     /// Returns those of some lanes that know that the phase before the current one of an object is complete.
@@ -258,6 +361,16 @@ impl Order {
                 self.counting.insert(object, agent);
             }
             AgentWork::Grouped => {}
+            AgentWork::Inits => {
+                self.generic.insert(agent);
+                self.publications.entry(warp).or_default().inits = Some(agent);
+                let epoch = self.warps[agent].tick();
+                self.warps[agent].lanes = self.warps[warp].lanes.clone();
+                for lane in of(lanes) {
+                    self.warps[warp].lanes.reach_own(lane, agent, epoch.next());
+                }
+                return;
+            }
             AgentWork::ByLane => {
                 self.generic.insert(agent);
                 // What each lane did itself, its lane of the agent knows: see `is_own`.
@@ -311,7 +424,9 @@ impl Order {
         if before == after {
             return !self.is_agent(before);
         }
-        self.is_agent(after) && self.copies.get(&before).is_some_and(|own| own.agent == after)
+        let is_of_copies = || self.copies.get(&before).is_some_and(|own| own.agent == after);
+        let inits = || self.publications.get(&before).and_then(|own| own.inits);
+        self.is_agent(after) && (is_of_copies() || inits() == Some(after))
     }
 
     /// Records that lanes execute a fence between the generic and the async proxy.

@@ -14,7 +14,8 @@ use super::pairs::{Met, Pairs, RacingAccess, Threads};
 use super::rows::{KnownRows, LaneBytes, Row, rows};
 use crate::emulate::memory::bytes::Bytes;
 use crate::emulate::{
-    Access, AccessKind, AliasClass, CopyCommand, LaneMask, Origin, Value, WARP, WarpId, lanes,
+    Access, AccessKind, AliasClass, CopyCommand, LaneMask, Nearness, Origin, Value, WARP, WarpId,
+    lanes,
 };
 use crate::flow::Pc;
 use crate::ptx::Space;
@@ -244,7 +245,8 @@ impl CopiesInFlight {
             for (id, old) in pages.get(&(is_global, page)).into_iter().flatten() {
                 let Some(copy) = copies.get(id) else { continue };
                 let bytes = old.bytes & row.bytes;
-                let conflict = conflict(copy.kind, access.kind, true).filter(|_| bytes != 0);
+                let conflict =
+                    conflict(copy.kind, access.kind, Nearness::Grid).filter(|_| bytes != 0);
                 if let Some(conflict) = conflict {
                     met(&CopyMeeting { copy, access, rows: [old, &row], page, bytes, conflict });
                 }

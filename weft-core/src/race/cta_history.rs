@@ -9,7 +9,9 @@ use super::entry::conflict;
 use super::pairs::{Met, Pairs, RacingAccess, Threads};
 use super::stored::StoredByte;
 use crate::emulate::memory::bytes::PAGE;
-use crate::emulate::{Access, AccessKind, LaneMask, Symbolics, Value, WARP, WarpId, lanes};
+use crate::emulate::{
+    Access, AccessKind, LaneMask, Nearness, Symbolics, Value, WARP, WarpId, lanes,
+};
 use crate::flow::Pc;
 use crate::ptx::Space;
 
@@ -113,7 +115,7 @@ impl LaunchHistory {
                 continue;
             }
             for old in records.iter().filter(|old| old.side.cta != cta) {
-                if let Some(conflict) = conflict(old.side.kind, new.side.kind, false) {
+                if let Some(conflict) = conflict(old.side.kind, new.side.kind, Nearness::Grid) {
                     let threads = Threads::one(old.side.lane, new.side.lane);
                     let is_benign = || old.stored.is_same(&new.stored, symbolics);
                     pairs.add(met, &old.side, &new.side, &threads, conflict, is_benign);

@@ -12,7 +12,7 @@ use super::entry::conflict;
 use super::pages::Pages;
 use super::rows::{KnownRows, rows};
 use crate::emulate::memory::bytes::{Bytes, PAGE, places};
-use crate::emulate::{Access, AccessKind};
+use crate::emulate::{Access, AccessKind, Nearness};
 
 /// For each kind of access of a cta to a page, the bytes; there are few kinds.
 type Own = SmallVec<[(AccessKind, Bytes); 1]>;
@@ -145,7 +145,9 @@ impl LaunchShadow {
                     .flat_map(|their| run.accesses.iter().map(move |ours| (ours, their)));
                 let racing = pairs
                     .filter(|(ours, their)| is_other(ours, their))
-                    .filter(|(ours, their)| conflict(ours.kind, their.kind, false).is_some())
+                    .filter(|(ours, their)| {
+                        conflict(ours.kind, their.kind, Nearness::Grid).is_some()
+                    })
                     .fold(0, |racing, (ours, their)| racing | ours.bytes & their.bytes);
                 let pages = start.max(*first)..if racing == 0 { 0 } else { their.end.min(run.end) };
                 let mut bytes =
@@ -239,7 +241,7 @@ impl LaunchShadow {
 /// Adds an access to a page. Returns the bytes at which it conflicts with one of another cta.
 fn add(page: &mut SmallVec<[PageAccess; 1]>, kind: AccessKind, cta: u32, bytes: Bytes) -> Bytes {
     let races = |way: &&PageAccess| {
-        way.by != Accessor::One(cta) && conflict(way.kind, kind, false).is_some()
+        way.by != Accessor::One(cta) && conflict(way.kind, kind, Nearness::Grid).is_some()
     };
     let racing = page.iter().filter(races).fold(0, |racing, way| racing | way.bytes & bytes);
     let mut shared = 0;

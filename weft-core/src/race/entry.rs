@@ -1,6 +1,6 @@
 //! An access as a region's cell keeps it, and when two accesses conflict.
 
-use crate::emulate::{AccessKind, LaneMask, WarpId, lanes};
+use crate::emulate::{AccessKind, LaneMask, Nearness, WarpId, lanes};
 use crate::order::{Epoch, Order};
 
 /// Lanes of a warp that accessed a cell at one time in one way.
@@ -30,13 +30,13 @@ impl Conflict {
     pub(super) const COUNT: usize = 4;
 }
 
-/// How two accesses of different threads conflict if nothing orders them; `None` if they do not. `same_cta`: both
-/// threads are in one cta, so that a `.cta` scope includes both.
-pub fn conflict(a: AccessKind, b: AccessKind, same_cta: bool) -> Option<Conflict> {
+/// How two accesses of different threads conflict if nothing orders them; `None` if they do not.
+pub fn conflict(a: AccessKind, b: AccessKind, nearness: Nearness) -> Option<Conflict> {
     if !a.writes && !b.writes || a.is_shadow_copy && b.is_shadow_copy {
         return None;
     }
-    let scoped = (same_cta || !(a.is_cta_scoped() || b.is_cta_scoped())) && a.element == b.element;
+    let are_held = a.order.scope().holds(nearness) && b.order.scope().holds(nearness);
+    let scoped = are_held && a.element == b.element;
     match (a.is_strong() && b.is_strong() && scoped, a.is_atomic() && b.is_atomic()) {
         (true, true) => None,
         _ if a.may_execute || b.may_execute => Some(Conflict::Possible),
@@ -55,7 +55,7 @@ pub(super) fn covers(b: AccessKind, a: AccessKind) -> bool {
         && (!b.is_strong() || a.element == b.element)
         && is_as_weak
         && is_as_plain
-        && (b.is_cta_scoped() || !a.is_cta_scoped() || !b.is_strong())
+        && (a.order.scope().has(b.order.scope()) || !b.is_strong())
 }
 
 impl RegionEntry {
@@ -66,7 +66,8 @@ impl RegionEntry {
 
     /// The conflict with a later access; `None` if there is none, or if all their lanes are ordered.
     pub(super) fn conflict(&self, later: &Self, order: &Order) -> Option<Conflict> {
-        let conflict = conflict(self.kind, later.kind, true)?;
+        let nearness = order.nearness(self.warp, later.warp);
+        let conflict = conflict(self.kind, later.kind, nearness)?;
         // How long an asynchronous copy takes is not followed here.
         (self.kind.is_asynchronous() || !self.is_ordered(later, order)).then_some(conflict)
     }

@@ -309,8 +309,9 @@ impl Meeting<'_> {
     /// Adds the pairs of threads of two accesses that nothing orders.
     fn race(&self, old: &AccessRecord, new: &AccessRecord, raced: &mut Raced, pairs: &mut Pairs) {
         let Self { space, order, .. } = *self;
-        let Some(conflict) = conflict(old.side.kind, new.side.kind, true) else { return };
         let (before, after) = (old.warp, new.warp);
+        let nearness = order.nearness(before, after);
+        let Some(conflict) = conflict(old.side.kind, new.side.kind, nearness) else { return };
         if order.is_before((before, old.when, old.row.lanes), (after, new.row.lanes)) {
             return;
         }

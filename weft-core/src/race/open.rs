@@ -18,7 +18,8 @@ use smallvec::{SmallVec, smallvec};
 
 use super::entry::{RegionEntry, conflict};
 use crate::emulate::{
-    Access, AccessKind, AliasClass, CounterIndex, LaneMask, MemoryRegion, OpenAccess, WarpId, lanes,
+    Access, AccessKind, AliasClass, CounterIndex, LaneMask, MemoryRegion, Nearness, OpenAccess,
+    WarpId, lanes,
 };
 use crate::flow::argument_of;
 use crate::order::Order;
@@ -209,16 +210,18 @@ impl OpenAccesses {
     pub fn doubtful(&self, has_others: bool) -> Vec<OpenAccess> {
         let classes = self.classes();
         let mut known = BTreeMap::new();
-        let mut may_conflict = |access: &OpenAccess, same_cta| {
+        let mut may_conflict = |access: &OpenAccess, nearness| {
             let key = (compared(access), access.kind);
-            *known.entry(key).or_insert_with(|| self.may_conflict(key, same_cta, &classes))
+            *known.entry(key).or_insert_with(|| self.may_conflict(key, nearness, &classes))
         };
+        let nearness = if has_others { Nearness::Grid } else { Nearness::Cta };
         let is_doubtful = |access: &&OpenAccess| match self.cells {
             Some(_) if !self.is_full => {
-                let between = access.region.is_global && has_others && may_conflict(access, false);
+                let is_between = access.region.is_global && has_others;
+                let between = is_between && may_conflict(access, nearness);
                 self.doubtful.contains(access) || between
             }
-            _ => may_conflict(access, !has_others),
+            _ => may_conflict(access, nearness),
         };
         let mut doubtful: Vec<_> = self.open.iter().filter(is_doubtful).copied().collect();
         doubtful.dedup_by_key(|access| access.pc);
@@ -251,13 +254,13 @@ impl OpenAccesses {
     fn may_conflict(
         &self,
         (compared, kind): (Compared, AccessKind),
-        same_cta: bool,
+        nearness: Nearness,
         classes: &BTreeSet<(Compared, AccessKind)>,
     ) -> bool {
         classes.iter().any(|&(other, with)| {
             other.0.may_overlap(compared.0)
                 && !self.is_compared(other, compared)
-                && conflict(with, kind, same_cta).is_some()
+                && conflict(with, kind, nearness).is_some()
         })
     }
 }

@@ -8,7 +8,7 @@ use super::entry::{Conflict, conflict, covers};
 use super::pages::Pages;
 use super::rows::{KnownRows, LaneBytes, Row, rows};
 use crate::emulate::memory::bytes::{Bytes, PAGE, places};
-use crate::emulate::{Access, AccessKind, WarpId, lanes};
+use crate::emulate::{Access, AccessKind, Nearness, WarpId, lanes};
 use crate::flow::Pc;
 use crate::order::{Epoch, Order};
 use crate::ptx::Space;
@@ -196,7 +196,7 @@ impl ShadowPage {
         }
         if writes
             && new.row.is_of_several()
-            && let Some(conflict) = conflict(new.kind, new.kind, true)
+            && let Some(conflict) = conflict(new.kind, new.kind, Nearness::Cta)
         {
             note_racing(racing, new.row.bytes, conflict, &mut emit);
         }
@@ -314,7 +314,7 @@ impl Past {
         if both == 0 {
             return None;
         }
-        let conflict = conflict(self.kind, new.kind, true);
+        let conflict = conflict(self.kind, new.kind, order.nearness(self.warp, new.warp));
         let covers = covers(new.kind, self.kind) && self.is_known_with(new, both, order);
         let is_by_its_lanes =
             covers && !order.is_agent(self.warp) && self.is_by_lanes_of(new, both);

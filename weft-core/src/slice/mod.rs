@@ -175,6 +175,7 @@ pub fn is_observable(program: &Program, pc: Pc) -> bool {
             matches!(space, Some(Space::Shared | Space::Global | Space::Generic))
         }
         Effect::Barrier
+        | Effect::ClusterBarrier
         | Effect::WarpBarrier
         | Effect::Exchange
         | Effect::CopyGroup
@@ -184,6 +185,7 @@ pub fn is_observable(program: &Program, pc: Pc) -> bool {
         | Effect::MbarrierWait
         | Effect::Asynchronous => true,
         Effect::ProxyFence => program.has_agents(),
+        Effect::MemoryFence => program.publishes(),
         Effect::RegisterCount => program.thread_registers.is_some(),
         _ => false,
     }

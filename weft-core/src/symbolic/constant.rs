@@ -109,7 +109,8 @@ fn stays_shared(instr: &Instr) -> bool {
         | Opcode::CpAsyncWaitAll
         | Opcode::BulkLoad
         | Opcode::BulkLoadCta
-        | Opcode::BarrierCluster
+        | Opcode::ClusterArrive
+        | Opcode::ClusterWait
         | Opcode::MbarrierOther
         | Opcode::WmmaLoad
         | Opcode::Ldmatrix

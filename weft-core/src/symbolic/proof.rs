@@ -27,7 +27,7 @@ use super::thread::{self, SymbolicThread};
 use super::var_bounds::VarBounds;
 use super::variance::Variances;
 use super::view::{ArithmeticAssumption, Copy, Views};
-use crate::emulate::{AccessKind, AccessManner, access_kind};
+use crate::emulate::{AccessKind, AccessManner, Nearness, access_kind};
 use crate::flow::{BlockId, Operand, Pc, Program};
 use crate::launch::{Atomics, ExtentBound, Launch};
 use crate::ptx::Space;
@@ -254,7 +254,7 @@ impl Prover<'_> {
         }
         for a in 0..self.accesses.len() {
             for b in a..self.accesses.len() {
-                if self.conflicts(a, b, true) {
+                if self.conflicts(a, b, Nearness::Cta) {
                     for relation in self.relations_to_tell_apart(a, b, intervals) {
                         self.compare(a, b, Some(relation));
                     }
@@ -304,7 +304,7 @@ impl Prover<'_> {
         }
         for a in 0..self.accesses.len() {
             for b in a..self.accesses.len() {
-                if self.accesses[a].space != Space::Shared && self.conflicts(a, b, false) {
+                if self.accesses[a].space != Space::Shared && self.conflicts(a, b, Nearness::Grid) {
                     self.compare(a, b, None);
                 }
                 if self.is_over() {
@@ -319,7 +319,7 @@ impl Prover<'_> {
         self.gaps.len() >= self.budget.gaps || self.gaps.contains(&Gap::Size)
     }
 
-    fn conflicts(&self, a: usize, b: usize, same_cta: bool) -> bool {
+    fn conflicts(&self, a: usize, b: usize, nearness: Nearness) -> bool {
         let (a, b) = (&self.accesses[a], &self.accesses[b]);
         let protects = self.launch.options.atomics != Atomics::Off;
         let of = |kind: AccessKind| {
@@ -327,7 +327,7 @@ impl Prover<'_> {
             AccessKind { manner: if is_plain { AccessManner::Plain } else { kind.manner }, ..kind }
         };
         let is_open = self.open.is_none_or(|open| open.contains(&a.pc) || open.contains(&b.pc));
-        is_open && a.base == b.base && conflict(of(a.kind), of(b.kind), same_cta).is_some()
+        is_open && a.base == b.base && conflict(of(a.kind), of(b.kind), nearness).is_some()
     }
 
     /// Tries to show that two accesses do not overlap: of two threads of one cta, or of different ctas if there is no

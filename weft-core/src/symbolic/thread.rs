@@ -376,6 +376,7 @@ impl Runner<'_> {
                 self.forget(block, pc, instr, None, state);
             }
             Effect::CopyGroup
+            | Effect::ClusterBarrier
             | Effect::BulkCopy
             | Effect::Multiply
             | Effect::Mbarrier

@@ -1,6 +1,7 @@
 //! Runs accesses: splits their lanes by state space and by whether the address is known, emits each part, and reads and
 //! writes memory where the slice keeps contents.
 
+use super::cluster::Home;
 use super::event::{AccessKind, DoubtKind, Events, OrderQuery};
 use super::may_execute::OpenSide;
 use super::piece::{Piece, kind};
@@ -46,22 +47,44 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
         let addresses = self.addresses(warp, &address);
         let open = addresses.open_lanes() & enabled;
-        let space = address.space;
-        let all = Piece { warp, pc, instr, decoded, space, addresses: &addresses, lanes: enabled };
+        let (space, home) = (address.space, self.warps[warp].cta);
+        let all =
+            Piece { warp, pc, instr, decoded, space, home, addresses: &addresses, lanes: enabled };
         if space != Space::Generic {
             if open != 0 {
-                self.access_open(&Piece { lanes: open, ..all })?;
+                self.access_homes(&Piece { lanes: open, ..all }, Self::access_open)?;
             }
             if enabled != open {
-                self.access_space(&Piece { lanes: enabled & !open, ..all })?;
+                self.access_homes(&Piece { lanes: enabled & !open, ..all }, Self::access_space)?;
             }
             return Ok(());
         }
         for (space, lanes, addresses) in self.split_open(pc, &addresses, open) {
-            self.access_open(&Piece { space, addresses: &addresses, lanes, ..all })?;
+            let part = Piece { space, addresses: &addresses, lanes, ..all };
+            self.access_homes(&part, Self::access_open)?;
         }
         for (space, lanes, addresses) in split(&addresses, enabled & !open) {
-            self.access_space(&Piece { space, addresses: &addresses, lanes, ..all })?;
+            let part = Piece { space, addresses: &addresses, lanes, ..all };
+            self.access_homes(&part, Self::access_space)?;
+        }
+        Ok(())
+    }
+
+    /// Runs the parts of an access, each with the lanes that access the shared memory of one cta.
+    fn access_homes(
+        &mut self,
+        all: &Piece<'_>,
+        mut run: impl FnMut(&mut Self, &Piece<'_>) -> OrStop<()>,
+    ) -> OrStop<()> {
+        if !self.has_peers() || all.space != Space::Shared {
+            return run(self, all);
+        }
+        let reaches = all.decoded.reaches_cluster
+            || all.instr.address.is_some_and(|address| address.space == Space::Generic);
+        let homes = self.homes(all.warp, (all.addresses, all.lanes), reaches);
+        let unclear = || doubt(DoubtKind::Unsupported, all.instr.place, None);
+        for Home { cta, lanes, addresses } in homes.ok_or_else(unclear)? {
+            run(self, &Piece { home: cta, addresses: &addresses, lanes, ..*all })?;
         }
         Ok(())
     }
@@ -80,7 +103,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     /// Runs an access at open addresses: what it reads is open, and so is afterwards all that it might have
     /// overwritten.
     fn access_open(&mut self, piece: &Piece<'_>) -> OrStop<()> {
-        let &Piece { warp, pc, instr, decoded, space, addresses, lanes: open } = piece;
+        let &Piece { warp, pc, instr, decoded, space, addresses, lanes: open, .. } = piece;
         let origin = addresses.symbol(open).and_then(|symbol| self.facts.symbolics.origin(symbol));
         let writes = decoded.row.effect != Effect::Load;
         if space == Space::Generic {

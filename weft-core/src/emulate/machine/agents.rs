@@ -6,6 +6,7 @@ use super::event::{Access, AccessKind, DoubtKind, Events, Fault, FaultKind, Issu
 use super::state::Machine;
 use super::stop::{OrStop, doubt};
 use super::wait::SyncPoint;
+use crate::emulate::sync::group::CtaRank;
 use crate::emulate::value::lane::{LaneMask, WARP};
 use crate::emulate::value::register::Value;
 use crate::emulate::value::warp_id::WarpId;
@@ -24,6 +25,8 @@ const ACCESS_COST: u64 = 2;
 pub(super) struct AgentAccess<'a> {
     /// The instruction, and the lanes that issue the work; it counts as that of the first.
     pub(super) point: SyncPoint<'a>,
+    /// The cta whose shared memory it accesses, if it accesses shared memory.
+    pub(super) home: CtaRank,
     pub(super) space: Space,
     pub(super) kind: AccessKind,
 }
@@ -63,7 +66,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             class: None,
             decides: false,
         };
-        self.events.access(&access, &self.facts.symbolics);
+        self.emit_at(own.home, access);
         Ok(())
     }
 
@@ -94,7 +97,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         own: AgentAccess<'_>,
         (first, bytes): (u64, u64),
     ) -> Option<FaultKind> {
-        let cta = self.warps[own.point.warp].cta;
+        let cta = own.home;
         let objects = &self.ctas[cta.index()].mbarriers;
         match () {
             () if self.piece(own.space, first, bytes).is_none() => Some(FaultKind::OutOfBounds),

@@ -108,11 +108,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let guards = self.guards(piece, lane, (address, size));
         let unwritten = Origin::PerhapsUnwritten(piece.pc);
         let view = View { unwritten, guards: guards.as_ref() };
-        let memory = if is_shared {
-            &self.ctas[self.warps[piece.warp].cta.index()].shared
-        } else {
-            &self.global
-        };
+        let memory = if is_shared { &self.ctas[piece.home.index()].shared } else { &self.global };
         let before = memory.load(address, size, view, &mut self.facts.symbolics);
         let others = self.facts.passed_on.in_strong_store(Origin::Atomic(piece.pc));
         let origin = self.facts.symbolics.unwritten([before]).map_or(others, Origin::perhaps);
@@ -253,7 +249,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
         let end = address.saturating_add(u64::from(piece.bytes()));
         let variable = self.program.shared_variable(address, end);
-        let cta = self.cta(piece.warp).index;
+        let cta = self.ctas[piece.home.index()].cta.index;
         let region = MemoryRegion { is_global: false, base: variable };
         (CounterLocation { is_global: false, cta, address }, region)
     }

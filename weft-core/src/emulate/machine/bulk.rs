@@ -4,6 +4,7 @@
 //! once it has waited for the group.
 
 use super::agents::{AgentAccess, UNIT, group_step};
+use super::cluster::Home;
 use super::copy_event::{AgentWork, BulkGroup, CopyAgent};
 use super::event::{AccessKind, AccessManner, DoubtKind, Events, FaultKind, OrderQuery};
 use super::memory_order::{MemoryOrder, MemoryScope, Ordering};
@@ -11,6 +12,8 @@ use super::phase_state::AgentDuty;
 use super::state::Machine;
 use super::stop::{OrStop, doubt};
 use super::wait::SyncPoint;
+use crate::emulate::sync::group::CtaRank;
+use crate::emulate::sync::mbarrier::MbarrierId;
 use crate::emulate::value::lane::{LaneMask, WARP, lanes};
 use crate::emulate::value::register::Value;
 use crate::emulate::value::warp_id::WarpId;
@@ -23,6 +26,8 @@ use crate::ptx::isa::{Decoded, Opcode};
 pub(super) struct CopySide {
     pub(super) duty: AgentDuty,
     pub(super) writes: bool,
+    /// The cta in whose shared memory it is, if it is in shared memory.
+    pub(super) home: CtaRank,
     pub(super) space: Space,
     pub(super) first: u64,
     pub(super) bytes: u64,
@@ -53,15 +58,62 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                 self.issue(own, spaces).map(|_| ())
             });
         }
-        for (object, mask) in self.objects(point)? {
-            let duty = AgentDuty::Object(object);
+        let from = if point.decoded.row.opcode == Opcode::BulkPeer {
+            Space::Shared
+        } else {
+            Space::Global
+        };
+        for (named, mask) in self.objects(point)? {
             for lane in lanes(mask) {
                 let own = SyncPoint { lanes: 1 << lane, ..point };
-                let bytes = self.issue(own, [(duty, Space::Global), (duty, Space::Shared)])?;
-                self.copied(own, object, bytes)?;
+                for object in self.counting(own, named)? {
+                    let duty = AgentDuty::Object(object);
+                    let bytes = self.issue(own, [(duty, from), (duty, Space::Shared)])?;
+                    self.copied(own, object, bytes)?;
+                }
             }
         }
         Ok(())
+    }
+
+    /// The objects at which the bytes of a lane's copy are counted: the one that it names or, in each cta that it copies to,
+    /// the one at the same address.
+    pub(super) fn counting(
+        &mut self,
+        point: SyncPoint<'_>,
+        named: MbarrierId,
+    ) -> OrStop<Vec<MbarrierId>> {
+        let Some(operand) = point.instr.multicast() else { return Ok(vec![named]) };
+        let mask = self.known(point, operand)?[0].0 & u64::from(u16::MAX);
+        let ctas = self.ctas.len();
+        let all = (0..CtaRank::MAX).filter(|rank| mask >> rank & 1 == 1);
+        let all: Option<Vec<_>> = all.map(|rank| CtaRank::among(rank, ctas)).collect();
+        // That a cta is named which the cluster does not have is undefined.
+        let all = all.ok_or_else(|| doubt(DoubtKind::Unsupported, point.instr.place, None))?;
+        Ok(all.into_iter().map(|cta| MbarrierId { cta, ..named }).collect())
+    }
+
+    /// Where a lane's copy writes: the cta of the object that counts its bytes, and the address there.
+    pub(super) fn target(
+        &self,
+        point: SyncPoint<'_>,
+        duty: AgentDuty,
+        address: u64,
+    ) -> OrStop<(CtaRank, u64)> {
+        let own = self.warps[point.warp].cta;
+        let unclear = || doubt(DoubtKind::Unsupported, point.instr.place, None);
+        let homes = self.homes(point.warp, (&Value::uniform(address), point.lanes), true);
+        let Home { cta, addresses, .. } =
+            homes.and_then(|all| all.into_iter().next()).ok_or_else(unclear)?;
+        let address = addresses.bits_of(point.lanes.trailing_zeros() as usize % WARP);
+        match duty {
+            AgentDuty::Object(object) if point.instr.multicast().is_some() && cta == own => {
+                Ok((object.cta, address))
+            }
+            // The object has to be in the cta that the copy writes to.
+            AgentDuty::Object(object) if object.cta != cta => Err(unclear()),
+            _ => Ok((cta, address)),
+        }
     }
 
     /// Emits what the copy of a lane reads and writes, each by its agent. Returns the number of bytes.
@@ -73,24 +125,33 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
         let [to, from, bytes] = operands;
         let bytes = bytes & u64::from(u32::MAX);
-        let of = |(duty, space), first, writes| CopySide {
-            duty,
-            writes,
-            space,
-            first,
+        let own = self.warps[point.warp].cta;
+        let [(reader, source), (writer, space)] = sides;
+        let (home, to) = match space {
+            Space::Shared => self.target(point, writer, to)?,
+            _ => (own, to),
+        };
+        let read = CopySide {
+            duty: reader,
+            writes: false,
+            home: own,
+            space: source,
+            first: from,
             bytes,
             align: UNIT,
         };
-        for side in [of(sides[0], from, false), of(sides[1], to, true)] {
-            self.copy_side(point, side)?;
-        }
+        self.copy_side(point, read)?;
+        self.copy_side(
+            point,
+            CopySide { duty: writer, writes: true, home, space, first: to, ..read },
+        )?;
         Ok(bytes)
     }
 
     /// Emits what a copy reads, or what it writes.
     pub(super) fn copy_side(&mut self, point: SyncPoint<'_>, side: CopySide) -> OrStop<()> {
-        let CopySide { duty, writes, space, first, bytes, .. } = side;
-        let own = AgentAccess { point, space, kind: side_kind(point.decoded, writes) };
+        let CopySide { duty, writes, home, space, first, bytes, .. } = side;
+        let own = AgentAccess { point, home, space, kind: side_kind(point.decoded, writes) };
         if self.check_side(own, side) == Some(FaultKind::OutOfBounds) {
             return Ok(());
         }

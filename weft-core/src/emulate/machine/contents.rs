@@ -22,7 +22,7 @@ const MAX_ROW: u64 = 1 << 12;
 impl<E: Events + OrderQuery> Machine<'_, E> {
     /// Runs a load at known addresses.
     pub(super) fn load(&mut self, piece: &Piece<'_>) {
-        let &Piece { warp, pc, instr, decoded, space, addresses, lanes: mask } = piece;
+        let &Piece { warp, pc, instr, decoded, space, addresses, lanes: mask, .. } = piece;
         let ty = decoded.ty();
         let is_racing = self.facts.racing.contains(&pc);
         if ty == Type::B128 || is_racing {
@@ -85,7 +85,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     fn is_all_written(&self, piece: &Piece<'_>) -> bool {
         let is_written = |lane: usize| {
             let address = piece.addresses.bits_of(lane);
-            self.shared(piece.warp).is_surely_written(address, piece.bytes(), None)
+            self.shared(piece.home).is_surely_written(address, piece.bytes(), None)
         };
         piece.space == Space::Shared && lanes(piece.lanes).all(is_written)
     }
@@ -97,7 +97,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             let at = address.wrapping_add(offset);
             self.may_execute.is_none()
                 || piece.space != Space::Shared
-                || self.shared(piece.warp).is_surely_written(at, size, None)
+                || self.shared(piece.home).is_surely_written(at, size, None)
         };
         piece.addresses.as_uniform().is_some_and(is_known)
     }
@@ -106,8 +106,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     fn load_row(&mut self, piece: &Piece<'_>, offset: u64, size: u32) -> Value {
         let &Piece { pc, decoded, space, addresses, lanes: mask, .. } = piece;
         let is_one = self.is_one(piece, offset, size);
-        let Self { ctas, warps, global, inputs, facts, may_execute, .. } = self;
-        let shared = &ctas[warps[piece.warp].cta.index()].shared;
+        let Self { ctas, global, inputs, facts, may_execute, .. } = self;
+        let shared = &ctas[piece.home.index()].shared;
         let Some(memory) = held(space, shared, global, inputs) else {
             return Value::open(facts.symbolics.any_number(Origin::Unsupported(pc)));
         };
@@ -197,7 +197,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         bytes: (u64, u32),
     ) -> Option<Guards> {
         let may_execute = self.may_execute.as_ref().filter(|_| piece.space == Space::Shared)?;
-        guards_of(may_execute, self.shared(piece.warp), lane, bytes, &self.facts.symbolics)
+        guards_of(may_execute, self.shared(piece.home), lane, bytes, &self.facts.symbolics)
     }
 
     /// What memory holds at an address, for one lane. `size` is at most 8 bytes.
@@ -216,11 +216,11 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
         if let Some(origin) = self.other_iterations(warp, space, address, size) {
             let is_written = space != Space::Shared
-                || self.shared(piece.warp).is_surely_written(address, size, view.guards);
+                || self.shared(piece.home).is_surely_written(address, size, view.guards);
             let origin = if is_written { origin } else { unwritten.perhaps() };
             return Lane::open(self.facts.symbolics.unclear(origin));
         }
-        let shared = &self.ctas[self.warps[warp].cta.index()].shared;
+        let shared = &self.ctas[piece.home.index()].shared;
         match held(space, shared, &self.global, self.inputs) {
             Some(memory) => memory.load(address, size, view, &mut self.facts.symbolics),
             None => Lane::open(self.facts.symbolics.any_number(Origin::Unsupported(pc))),
@@ -241,7 +241,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         self.leave_behind(piece, value);
         let guards = self.guards(piece, lane, (address, size));
         let memory = match space {
-            Space::Shared => &mut self.ctas[self.warps[warp].cta.index()].shared,
+            Space::Shared => &mut self.ctas[piece.home.index()].shared,
             Space::Global => &mut self.global,
             Space::Local => self.warps[warp].local(lane),
             _ => return,

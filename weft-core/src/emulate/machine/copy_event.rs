@@ -80,6 +80,9 @@ pub enum AgentWork {
     Counting(MbarrierId),
     /// A bulk copy, or a product, that the thread puts into a group.
     Grouped,
+    /// Initializations of mbarrier objects by the lanes of a warp, which a fence can publish apart from all else. Each lane of
+    /// the agent is that of the same number of the warp.
+    Inits,
     /// Asynchronous copies of the lanes of a warp, which mbarrier objects can count. Each lane of the agent is that of the
     /// same number of the warp.
     ByLane,

@@ -13,6 +13,7 @@ use crate::emulate::facts::alias::{AliasClass, Representative};
 use crate::emulate::facts::counters::CounterIndex;
 use crate::emulate::facts::representative::AliasFrame;
 use crate::emulate::memory::region::MemoryRegion;
+use crate::emulate::sync::group::CtaRank;
 use crate::emulate::value::lane::{Lane, LaneMask, SymbolId, WARP, lanes};
 use crate::emulate::value::origin::Region;
 use crate::emulate::value::register::Value;
@@ -112,19 +113,19 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let access = access(piece, addresses, mask, kind, stored);
         let access = Access { condition, variable, class, decides, ..access };
         self.check_bounds(&access);
-        self.check_objects(&access);
+        self.check_objects(piece.home, &access);
         let access = self.lent(access);
-        self.events.access(&access, &self.facts.symbolics);
+        self.emit_at(piece.home, access);
         if let Some((_, addresses)) = &copies {
-            self.emit_copies(access, addresses);
+            self.emit_copies(piece.home, access, addresses);
         }
     }
 
     /// Emits the shadow copies of an access.
-    fn emit_copies(&mut self, access: Access<'_>, addresses: &Value) {
+    fn emit_copies(&mut self, home: CtaRank, access: Access<'_>, addresses: &Value) {
         let kind = AccessKind { is_shadow_copy: true, may_execute: true, ..access.kind };
         let copy = Access { addresses, kind, is_representative: true, ..access };
-        self.events.access(&copy, &self.facts.symbolics);
+        self.emit_at(home, copy);
     }
 
     /// Whether something that the slice keeps depends on what an access reads.
@@ -229,9 +230,10 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let access = Access { condition, is_representative: true, class, ..access };
         self.check_fit(&access, region);
         let access = self.lent(access);
-        self.events.access(&access, &self.facts.symbolics);
+        self.emit_at(piece.home, access);
         if at.has_copy {
-            self.emit_copies(Access { kind, condition: may_differ, ..access }, copies);
+            let access = Access { kind, condition: may_differ, ..access };
+            self.emit_copies(piece.home, access, copies);
         }
     }
 
@@ -313,6 +315,10 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         last: &mut Option<(FrameKey, Option<AliasFrame>)>,
     ) -> Option<Representative> {
         let region = MemoryRegion { is_global: piece.space == Space::Global, base };
+        // Representative addresses do not tell apart the ctas of a cluster.
+        if self.has_peers() && !region.is_global {
+            return None;
+        }
         // An address that is chosen among buffers has the same offset in each of them.
         let start = base.filter(|_| is_chosen).map_or(0, buffer);
         let frame = match *last {

@@ -64,7 +64,7 @@ impl AccessKind {
         self.order.is_strong()
     }
 
-    /// Whether it is strong for no thread of another group of ctas.
+    /// Whether it is strong for no thread of another cluster.
     pub const fn is_cta_scoped(self) -> bool {
         self.order.scope().is_within_group()
     }
@@ -92,7 +92,8 @@ pub struct Access<'a> {
     pub pc: Pc,
     /// `Shared` or `Global`.
     pub space: Space,
-    /// First byte within the space, for each lane; known in all of `lanes`.
+    /// First byte within the space, for each lane; known in all of `lanes`. In shared memory, the 32 bits above an address
+    /// hold the rank of the cta.
     pub addresses: &'a Value,
     /// Bytes that each lane accesses, all elements of a vector together.
     pub bytes: u32,
@@ -207,6 +208,8 @@ pub struct Fence {
     pub ordering: Ordering,
     /// The threads that it is strong for.
     pub scope: MemoryScope,
+    /// Whether it is for the initializations of mbarrier objects alone (`fence.mbarrier_init`).
+    pub is_of_inits: bool,
     /// Whether it lies under an open condition and might not happen.
     pub may_execute: bool,
 }
@@ -231,6 +234,8 @@ pub struct Arrival {
     pub barrier: BarrierId,
     /// Whether it waits for the generation (`sync`, `red`) or goes on (`arrive`).
     pub waits: bool,
+    /// Whether it is no `.relaxed` one: those that wait know then what the warp did.
+    pub releases: bool,
     /// The instruction.
     pub pc: Pc,
 }
@@ -294,6 +299,8 @@ pub trait Events {
     fn possible_bypass(&mut self, branch: PlaceId);
     /// The generation of a barrier is complete.
     fn complete(&mut self, barrier: BarrierId);
+    /// A warp has waited for the last generation of the cluster's barrier, which is complete.
+    fn see_cluster(&mut self, warp: WarpId);
     /// A warp begins an iteration of a loop.
     fn iteration(&mut self, warp: WarpId, iteration: Iteration);
     /// Lanes end.

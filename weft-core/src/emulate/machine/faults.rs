@@ -11,6 +11,7 @@ use crate::emulate::value::register::Value;
 use crate::emulate::value::warp_id::WarpId;
 use crate::flow::{Instr, Pc, PlaceId};
 use crate::ptx::Space;
+use crate::ptx::isa::Modifier;
 
 /// What is wrong with an access of a lane.
 pub(super) fn fault(access: &Access<'_>, kind: FaultKind, lane: usize) -> Fault {
@@ -70,7 +71,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let Some(decoded) = instr.decoded().filter(|decoded| !decoded.is_strange) else { return };
         let (ordering, scope) = (Ordering::of_fence(decoded), MemoryScope::of(decoded));
         let may_execute = self.may_execute.is_some();
-        self.events.fence(Fence { warp, lanes, pc, ordering, scope, may_execute });
+        let is_of_inits = decoded.modifiers.has(Modifier::MbarrierInit);
+        self.events.fence(Fence { warp, lanes, pc, ordering, scope, is_of_inits, may_execute });
     }
 
     /// Emits a fence between the generic and the async proxy.

@@ -64,7 +64,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             class: None,
             decides: false,
         };
-        self.events.access(&access, &self.facts.symbolics);
+        self.emit_at(object.cta, access);
     }
 
     /// Returns an access as one of the agent that takes it over, if it is a copy that an object might follow.

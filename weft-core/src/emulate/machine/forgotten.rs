@@ -7,6 +7,7 @@ use super::piece::Piece;
 use super::state::Machine;
 use super::stop::{OrStop, PAGE_COST};
 use crate::emulate::memory::pages::{ALL, Extent, Memory, ReachedBytes};
+use crate::emulate::sync::group::CtaRank;
 use crate::emulate::value::lane::{LaneMask, lanes};
 use crate::emulate::value::origin::{Origin, Region};
 use crate::emulate::value::warp_id::WarpId;
@@ -19,7 +20,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     pub(super) fn forget_reached(&mut self, piece: &Piece<'_>, origin: Origin) -> OrStop<()> {
         let (space, mask, place) = (piece.space, piece.lanes, piece.instr.place);
         for extent in self.reached_from(piece) {
-            self.forget(piece.warp, mask, (space, extent), origin, place)?;
+            self.forget((piece.warp, piece.home), mask, (space, extent), origin, place)?;
         }
         Ok(())
     }
@@ -32,7 +33,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
         let size = piece.decoded.ty().bytes();
         let extents = self.reached_from(piece);
-        let shared = &mut self.ctas[self.warps[piece.warp].cta.index()].shared;
+        let shared = &mut self.ctas[piece.home.index()].shared;
         let all: Vec<_> = extents
             .into_iter()
             .map(|extent| shared.written_in(extent, &self.facts.symbolics))
@@ -101,8 +102,16 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         origin: Origin,
     ) -> OrStop<()> {
         self.facts.strays.is_used = true;
+        let own = self.warps[warp].cta;
         for reached in self.reached_by(instr) {
-            self.forget(warp, mask, reached, origin, instr.place)?;
+            // The address might be one of another cta.
+            let is_shared = reached.0 == Space::Shared;
+            let homes = (0..self.ctas.len() as u64)
+                .filter_map(|rank| CtaRank::among(rank, self.ctas.len()));
+            let homes: Vec<_> = homes.filter(|home| is_shared || *home == own).collect();
+            for home in homes {
+                self.forget((warp, home), mask, reached, origin, instr.place)?;
+            }
         }
         Ok(())
     }
@@ -118,7 +127,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         self.facts.strays.is_used = true;
         for reached in self.reached_by(instr) {
             if reached.0 == Space::Local {
-                self.forget(warp, 1 << lane, reached, origin, instr.place)?;
+                let home = self.warps[warp].cta;
+                self.forget((warp, home), 1 << lane, reached, origin, instr.place)?;
             }
         }
         Ok(())
@@ -189,7 +199,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     /// Makes the contents of these bytes open, and counts the pages that this goes through against the limit.
     fn forget(
         &mut self,
-        warp: WarpId,
+        (warp, home): (WarpId, CtaRank),
         mask: LaneMask,
         (space, extent): (Space, Extent),
         origin: Origin,
@@ -197,7 +207,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     ) -> OrStop<()> {
         let pages = match space {
             Space::Shared => {
-                let shared = &mut self.ctas[self.warps[warp].cta.index()].shared;
+                let shared = &mut self.ctas[home.index()].shared;
                 shared.forget(extent, origin, &self.facts.symbolics)
             }
             Space::Global => self.global.forget(extent, origin, &self.facts.symbolics),

@@ -3,16 +3,18 @@
 
 use std::rc::Rc;
 
-use super::copy_event::{MbarrierEvent, MbarrierStep};
-use super::event::{Access, AccessKind, AccessManner, DoubtKind, End, Events, OrderQuery};
+use super::cluster::Home;
+use super::copy_event::{AgentWork, CopyAgent, MbarrierEvent, MbarrierStep};
+use super::event::{Access, AccessKind, AccessManner, DoubtKind, End, Events, Issuer, OrderQuery};
 use super::memory_order::{MemoryOrder, MemoryScope, Ordering};
 use super::peeks::Peeks;
-use super::phase_state::Peeked;
+use super::phase_state::{AgentDuty, Peeked};
 use super::spin::is_spin;
 use super::state::Machine;
 use super::stop::{OrStop, Stop, doubt};
 use super::wait::{Groups, SyncPoint};
 use super::warp::{Wait, WaitFor};
+use crate::emulate::sync::group::CtaRank;
 use crate::emulate::sync::mbarrier::{MbarrierId, MbarrierMisuse, MbarrierNeed, Mbarriers};
 use crate::emulate::value::lane::{Lane, LaneMask, lanes};
 use crate::emulate::value::origin::Origin;
@@ -51,7 +53,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
 
     /// Groups lanes by the object that their address names, and emits their accesses to it.
     pub(super) fn objects(&mut self, point: SyncPoint<'_>) -> OrStop<Groups<MbarrierId>> {
-        let SyncPoint { warp, pc, instr, decoded, lanes: mask, .. } = point;
+        let SyncPoint { warp, instr, decoded, lanes: mask, .. } = point;
         if let Some(side) = &self.may_execute {
             return Err(side.undecided());
         }
@@ -60,7 +62,26 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             return Err(doubt(DoubtKind::Unsupported, instr.place, None));
         };
         let addresses = self.object_addresses(warp, (&address, instr.place), mask)?;
-        let cta = self.warps[warp].cta;
+        let homes = self.homes(
+            warp,
+            (&addresses, mask),
+            decoded.reaches_cluster || address.space == Space::Generic,
+        );
+        let Some(homes) = homes else {
+            return Err(doubt(DoubtKind::Unsupported, instr.place, None));
+        };
+        let mut all = Groups::new();
+        for Home { cta, lanes, addresses } in homes {
+            self.access_objects(SyncPoint { lanes, ..point }, cta, &addresses);
+            let own = super::wait::groups(&addresses, lanes).into_iter();
+            all.extend(own.map(|(address, lanes)| (MbarrierId { cta, address }, lanes)));
+        }
+        Ok(all)
+    }
+
+    /// Emits accesses of lanes to mbarrier objects of a cta.
+    fn access_objects(&mut self, point: SyncPoint<'_>, home: CtaRank, addresses: &Value) {
+        let SyncPoint { warp, pc, decoded, lanes: mask, .. } = point;
         let bytes = Mbarriers::BYTES;
         // That an object is initialized has to happen before any use of it.
         let is_first = matches!(decoded.row.opcode, Opcode::MbarrierInit | Opcode::MbarrierInval);
@@ -86,7 +107,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             pc,
             issuer: None,
             space: Space::Shared,
-            addresses: &addresses,
+            addresses,
             bytes,
             kind,
             reads: false,
@@ -98,12 +119,24 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             decides: false,
         };
         self.check_bounds(&access);
-        // What arrives for copies does so later, and that counts as the access.
-        if decoded.row.opcode != Opcode::CpAsyncArrive {
-            self.events.access(&access, &self.facts.symbolics);
+        match decoded.row.opcode {
+            // What arrives for copies does so later, and that counts as the access.
+            Opcode::CpAsyncArrive => {}
+            Opcode::MbarrierInit if self.publishes() => {
+                let agent = self.phases.agent(AgentDuty::Inits(warp), self.warps.count());
+                let work = AgentWork::Inits;
+                self.events.lend(CopyAgent { agent, work, warp, lanes: mask });
+                let issuer = Some(Issuer::Lanes(warp));
+                self.emit_at(home, Access { warp: agent, issuer, ..access });
+            }
+            _ => self.emit_at(home, access),
         }
-        let all = super::wait::groups(&addresses, mask).into_iter();
-        Ok(all.map(|(address, lanes)| (MbarrierId { cta, address }, lanes)).collect())
+    }
+
+    /// Whether fences might publish initializations.
+    fn publishes(&mut self) -> bool {
+        let program = self.program;
+        *self.phases.publishes.get_or_insert_with(|| program.publishes())
     }
 
     /// Whether fences might make an arrival or a wait order memory that orders none by itself (PTX ISA §8.8).

@@ -140,11 +140,39 @@ impl MemoryScope {
         }
     }
 
-    /// Whether it contains no threads of other groups of ctas. A cluster of one cta contains none; larger clusters are
-    /// not modelled.
+    /// Whether it contains no threads of other clusters.
     pub const fn is_within_group(self) -> bool {
         matches!(self, Self::Cta | Self::Cluster)
     }
+
+    /// Whether it contains every thread that is as near.
+    pub const fn holds(self, nearness: Nearness) -> bool {
+        match nearness {
+            Nearness::Cta => true,
+            Nearness::Cluster => !matches!(self, Self::Cta),
+            Nearness::Grid => !self.is_within_group(),
+        }
+    }
+
+    /// Whether it contains every thread that another scope contains.
+    pub const fn has(self, other: Self) -> bool {
+        match other {
+            Self::Cta => true,
+            Self::Cluster => self.holds(Nearness::Cluster),
+            Self::Gpu | Self::System => self.holds(Nearness::Grid),
+        }
+    }
+}
+
+/// How near two threads are to each other: the smallest group that both are in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nearness {
+    /// One cta.
+    Cta,
+    /// Two ctas of one cluster.
+    Cluster,
+    /// Two clusters of the grid.
+    Grid,
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The machine runs the ctas of a group. One warp runs at a time, and runs its blocks in their sort order.
+//! The machine runs the ctas of a cluster. One warp runs at a time, and runs its blocks in their sort order.
 //!
 //! - [`state`] holds the state of the machine, [`warp`] that of one warp. [`scheduler`] decides which warp runs next,
 //!   [`run`] runs warps until all have ended, [`stop`] says why a run stops earlier. [`step`] runs a block, [`operand`]
@@ -12,7 +12,8 @@
 //!   they exchange. [`mbarriers`] runs mbarrier objects, at which lanes wait if their wait is a [`spin`]; a test that only
 //!   decides whether a wait is left out is one of the [`peeks`], which fail ([`peeking`]); [`phase_state`] holds what is
 //!   known of all these. [`following`] makes asynchronous copies arrive at objects, and [`object_checks`] checks
-//!   what might reach objects otherwise. [`registers`] runs changes of the number of registers, for which warps can wait. Barrier
+//!   what might reach objects otherwise. [`cluster`] runs the barrier of a cluster,
+//!   [`registers`] changes of the number of registers, for which warps can wait. Barrier
 //!   divergence: [`divergence`] with [`divergence_state`], [`bypass`] with [`partings`].
 //! - Open conditions: [`sides`] runs both sides of a branch, each as [`may_execute`].
 //! - Loops with an open trip count: [`induction`] proves them from a general state ([`open_loop`], [`carried`]),
@@ -26,6 +27,7 @@ mod boxes;
 mod bulk;
 mod bypass;
 mod carried;
+mod cluster;
 mod contents;
 mod copies;
 pub(crate) mod copy_event;

@@ -6,6 +6,7 @@ use super::open_loop::inside;
 use super::piece::Piece;
 use super::state::Machine;
 use super::stop::OrStop;
+use crate::emulate::sync::group::CtaRank;
 use crate::emulate::sync::mbarrier::Mbarriers;
 use crate::emulate::value::lane::{WARP, lanes};
 use crate::emulate::value::origin::Origin;
@@ -29,10 +30,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         if is_used { Err(self.open_trips(warp, header)) } else { Ok(()) }
     }
 
-    /// Emits a fault for the first lane of an access that reaches an object which is initialized: only the instructions of
+    /// Emits a fault for the first lane of an access to the memory of a cta that reaches an object which is initialized: only the instructions of
     /// mbarrier objects can (PTX ISA §9.7.13.15.3).
-    pub(super) fn check_objects(&mut self, access: &Access<'_>) {
-        let cta = self.warps[access.warp].cta;
+    pub(super) fn check_objects(&mut self, cta: CtaRank, access: &Access<'_>) {
         let objects = &self.ctas[cta.index()].mbarriers;
         if access.space != Space::Shared || objects.is_empty() {
             return;
@@ -53,7 +53,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     /// it might access, `None` if that is not known.
     pub(super) fn check_open_objects(&mut self, piece: &Piece<'_>, bases: &[Option<usize>]) {
         let &Piece { warp, pc, space, addresses, lanes: mask, .. } = piece;
-        let objects = &self.ctas[self.warps[warp].cta.index()].mbarriers;
+        let objects = &self.ctas[piece.home.index()].mbarriers;
         if space != Space::Shared || objects.is_empty() {
             return;
         }

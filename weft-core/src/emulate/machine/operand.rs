@@ -8,6 +8,7 @@ use crate::emulate::value::register::Value;
 use crate::emulate::value::symbolics::operator::Operator;
 use crate::emulate::value::warp_id::WarpId;
 use crate::flow::{Operand, Pc, Special};
+use crate::launch::Dim3;
 
 impl<E: Events + OrderQuery> Machine<'_, E> {
     /// The value of an operand.
@@ -37,6 +38,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let dimension =
             |at: [u32; 3], part: u8| u64::from(at.get(usize::from(part)).copied().unwrap_or(0));
         let (block, grid) = (self.inputs.block, self.inputs.grid);
+        let Dim3 { x, y, z } = self.inputs.cluster;
+        let cluster = [x, y, z];
         let mask = |of: fn(u32) -> u32| {
             Value::each(std::array::from_fn(|lane| {
                 u64::from(of(u32::try_from(lane).expect("a warp has 32 lanes")))
@@ -48,6 +51,20 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             }
             Special::Tid(part) => {
                 Value::each(std::array::from_fn(|lane| dimension(self.thread(warp, lane), part)))
+            }
+            Special::ClusterCtaid(part) => {
+                let rank = self.warps[warp].cta.index() as u64;
+                Value::uniform(dimension(self.inputs.cluster.point(rank), part))
+            }
+            Special::ClusterCtarank => Value::uniform(self.warps[warp].cta.index() as u64),
+            Special::Clusterid(part) => {
+                let (at, extent) = (dimension(self.cta(warp).at, part), dimension(cluster, part));
+                Value::uniform(at / extent.max(1))
+            }
+            Special::Nclusterid(part) => {
+                let (ctas, extent) =
+                    (dimension([grid.x, grid.y, grid.z], part), dimension(cluster, part));
+                Value::uniform(ctas / extent.max(1))
             }
             Special::Ntid(part) => Value::uniform(dimension([block.x, block.y, block.z], part)),
             Special::Ctaid(part) => Value::uniform(dimension(self.cta(warp).at, part)),

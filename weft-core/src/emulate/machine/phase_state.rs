@@ -22,6 +22,8 @@ pub(super) enum AgentDuty {
     Writes(WarpId, LaneMask),
     /// The asynchronous copies of the lanes of a warp.
     Copies(WarpId),
+    /// The initializations of objects by the lanes of a warp.
+    Inits(WarpId),
     /// The reads of the products of matrices that a warp has a part in.
     Multiplies(WarpId),
 }
@@ -44,6 +46,8 @@ pub(super) struct Peeked {
 pub(super) struct PhaseState {
     /// Whether the program has a fence that orders memory, once it has mattered.
     pub(super) has_fence: Option<bool>,
+    /// Whether fences might publish initializations, once it has mattered.
+    pub(super) publishes: Option<bool>,
     /// Whether the program makes objects follow asynchronous copies, once it has mattered.
     pub(super) follows: Option<bool>,
     /// For each block that ends with a wait for a phase, whether the wait is only ever tried again.

@@ -3,6 +3,7 @@
 
 use super::event::{AccessKind, AccessManner};
 use super::memory_order::{MemoryOrder, MemoryScope, Ordering};
+use crate::emulate::sync::group::CtaRank;
 use crate::emulate::value::lane::LaneMask;
 use crate::emulate::value::register::Value;
 use crate::emulate::value::warp_id::WarpId;
@@ -18,6 +19,8 @@ pub(super) struct Piece<'a> {
     pub(super) instr: &'a Instr,
     pub(super) decoded: &'a Decoded,
     pub(super) space: Space,
+    /// The cta whose shared memory it accesses, if it accesses shared memory.
+    pub(super) home: CtaRank,
     pub(super) addresses: &'a Value,
     pub(super) lanes: LaneMask,
 }

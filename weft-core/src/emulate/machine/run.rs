@@ -1,7 +1,8 @@
-//! Runs a cta: one warp at a time, until all threads have ended, the rest wait in vain, or no warp can go on.
+//! Runs the ctas of a cluster: one warp at a time, until all threads have ended, the rest wait in vain, or no warp can go on.
 
 use std::collections::BTreeMap;
 
+use super::cluster::barrier_named;
 use super::copying::Copying;
 use super::divergence_state::LoopCounters;
 use super::draws::Draws;
@@ -28,7 +29,7 @@ use crate::slice::Slice;
 /// run.
 const TURN: u32 = 4096;
 
-/// Runs one cta to its end and emits its events. Sets `reached`, for each instruction, if some lane reached it. Returns
+/// Runs the cluster that begins with a cta to its end and emits its events. Sets `reached`, for each instruction, if some lane reached it. Returns
 /// how the run ended and what it cost.
 pub fn run(
     program: &Program,
@@ -41,15 +42,18 @@ pub fn run(
 ) -> CtaRun {
     let threads = inputs.block.count();
     let warps = threads.div_ceil(WARP as u64);
-    if u64::from(slice.registers).saturating_mul(warps) > MAX_REGISTERS {
+    let ctas = inputs.cluster.count();
+    if u64::from(slice.registers).saturating_mul(warps * ctas) > MAX_REGISTERS {
         return CtaRun::ended(too_many_registers(program));
     }
-    let count = usize::try_from(warps).expect("a cta has few warps");
+    let count = usize::try_from(warps * ctas).expect("a cluster has few warps");
     begin(facts, inputs);
     let unwritten = Value::open(facts.symbolics.any_number(Origin::Register));
     let warp = |id| Warp::new(id, threads, program.entry, slice, &unwritten);
-    let limit = facts.limit.of_a_cta().min(facts.limit.instructions - facts.spent);
-    let barriers = Barriers::new(u32::try_from(count).expect("a cta has few warps"));
+    let limit = facts.limit.of_a_cta().saturating_mul(ctas);
+    let limit = limit.min(facts.limit.instructions - facts.spent);
+    let barriers = |warps: u64| Barriers::new(u32::try_from(warps).expect("there are few warps"));
+    let members = inputs.members(cta);
     let mut machine = Machine {
         limit,
         spent: 0,
@@ -57,7 +61,8 @@ pub fn run(
         program,
         slice,
         inputs,
-        ctas: vec![CtaState::new(cta, barriers, program)],
+        ctas: members.map(|member| CtaState::new(member, barriers(warps), program)).collect(),
+        cluster_barrier: barriers(warps * ctas),
         events,
         facts,
         warps: PerWarp::new(count, warp),
@@ -266,7 +271,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
 
     /// What the current generation of a barrier needs.
     fn need(&self, barrier: BarrierId) -> StuckAt {
-        let need = self.ctas[barrier.cta().index()].barriers.need(barrier);
+        let need = self.barriers(barrier).need(barrier);
         need.map_or(StuckAt::Warp, |need| StuckAt::Barrier(barrier, need))
     }
 
@@ -279,7 +284,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                 pool.map_or(StuckAt::Warp, |pool| StuckAt::Registers(pool.need(warp.id, count)))
             }
             WaitFor::Warp { name, .. } => {
-                BarrierId::named(cta, name).map_or(StuckAt::Warp, |barrier| self.need(barrier))
+                barrier_named(cta, name).map_or(StuckAt::Warp, |barrier| self.need(barrier))
             }
             WaitFor::Phase { object, phase } => {
                 let need = self.ctas[cta.index()].mbarriers.need(object);

@@ -1,4 +1,4 @@
-//! The state of the machine: the warps of a group of ctas, their memory and barriers, what later passes have to know,
+//! The state of the machine: the warps of the ctas of a cluster, their memory and barriers, what later passes have to know,
 //! and what the run has cost so far.
 
 use std::collections::BTreeMap;
@@ -18,6 +18,7 @@ use crate::emulate::facts::inherited::GeneralWrites;
 use crate::emulate::memory::inputs::{Cta, Inputs};
 use crate::emulate::memory::pages::Memory;
 use crate::emulate::sync::barrier::{BarrierId, Barriers};
+use crate::emulate::sync::group::CtaRank;
 use crate::emulate::sync::mbarrier::Mbarriers;
 use crate::emulate::sync::registers::RegisterPool;
 use crate::emulate::value::lane::SymbolId;
@@ -96,19 +97,26 @@ impl<E> Machine<'_, E> {
         self.ctas[self.warps[warp].cta.index()].cta
     }
 
-    /// The shared memory of a warp's cta.
-    pub(super) fn shared(&self, warp: WarpId) -> &Memory {
-        &self.ctas[self.warps[warp].cta.index()].shared
+    /// The shared memory of a cta.
+    pub(super) fn shared(&self, cta: CtaRank) -> &Memory {
+        &self.ctas[cta.index()].shared
+    }
+
+    /// Whether the ctas of the cluster can reach each other's shared memory.
+    pub(super) const fn has_peers(&self) -> bool {
+        self.ctas.len() > 1
     }
 }
 
-/// The state of a group of ctas. `step` runs instructions, `access` accesses, `wait` and `warp_sync` synchronization.
+/// The state of the ctas of a cluster. `step` runs instructions, `access` accesses, `wait` and `warp_sync` synchronization.
 pub(super) struct Machine<'a, E> {
     pub(super) program: &'a Program,
     pub(super) slice: &'a Slice,
     pub(super) inputs: &'a Inputs,
-    /// The ctas that run together, by rank.
+    /// The ctas of the cluster, by rank.
     pub(super) ctas: Vec<CtaState>,
+    /// The barrier of the cluster.
+    pub(super) cluster_barrier: Barriers,
     pub(super) events: &'a mut E,
     pub(super) facts: &'a mut Facts,
     pub(super) warps: PerWarp<Warp>,

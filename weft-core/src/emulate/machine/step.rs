@@ -103,6 +103,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                 self.in_lock_step(warp);
             }
             Effect::Barrier
+            | Effect::ClusterBarrier
             | Effect::WarpBarrier
             | Effect::Exchange
             | Effect::BulkCopy
@@ -119,7 +120,13 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             Effect::Compute | Effect::Opaque => {
                 self.compute_counted(warp, pc, instr, enabled)?;
             }
-            Effect::MemoryFence => self.emit_fence(warp, pc, instr, enabled),
+            Effect::MemoryFence => {
+                // Whether the fence publishes something has to be known.
+                if let Some(side) = self.may_execute.as_ref().filter(|_| self.program.publishes()) {
+                    return Err(side.undecided());
+                }
+                self.emit_fence(warp, pc, instr, enabled);
+            }
             Effect::ProxyFence => self.emit_proxy_fence(warp, enabled),
             Effect::RegisterCount => return self.change_registers(warp, block, pc, instr, enabled),
             Effect::Nothing | Effect::Branch | Effect::Call | Effect::Return | Effect::Exit => {}

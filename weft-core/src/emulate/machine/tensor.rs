@@ -32,11 +32,14 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                 self.box_copy(own, duty, None).map(|_| ())
             });
         }
-        for (object, mask) in self.objects(point)? {
+        for (named, mask) in self.objects(point)? {
             for lane in lanes(mask) {
                 let own = SyncPoint { lanes: 1 << lane, ..point };
-                if let Some(bytes) = self.box_copy(own, AgentDuty::Object(object), Some(object))? {
-                    self.copied(own, object, bytes)?;
+                for object in self.counting(own, named)? {
+                    let duty = AgentDuty::Object(object);
+                    if let Some(bytes) = self.box_copy(own, duty, Some(object))? {
+                        self.copied(own, object, bytes)?;
+                    }
                 }
             }
         }
@@ -75,7 +78,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let bytes = bytes * boxes;
         let align = u64::from(point.instr.copied().first().map_or(1, |side| side.align));
         let (writes, space) = (object.is_some(), Space::Shared);
-        self.copy_side(point, CopySide { duty, writes, space, first, bytes, align })?;
+        let (home, first) = self.target(point, duty, first)?;
+        self.copy_side(point, CopySide { duty, writes, home, space, first, bytes, align })?;
         Ok(Some(bytes))
     }
 

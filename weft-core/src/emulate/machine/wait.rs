@@ -44,7 +44,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let Some(decoded) = instr.decoded() else { return Ok(0) };
         let effect = decoded.row.effect;
         if let Some(may_execute) = &self.may_execute
-            && (effect == Effect::Barrier
+            && (matches!(effect, Effect::Barrier | Effect::ClusterBarrier)
                 || !may_execute.is_convergent()
                 || effect == Effect::WarpBarrier && !may_execute.is_in_step())
         {
@@ -54,6 +54,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let at = SyncPoint { warp, block, pc, instr, decoded, lanes };
         match effect {
             Effect::Barrier => self.wait_for_warp(at),
+            Effect::ClusterBarrier => Ok(self.at_cluster_barrier(at)),
             Effect::Mbarrier => self.mbarrier(at).map(|()| 0),
             Effect::MbarrierWait => self.wait_for_phase(at),
             Effect::BulkCopy => self.bulk_copy(at).map(|()| 0),

@@ -63,6 +63,18 @@ pub(super) struct BarrierWait {
     pub(super) sides: Vec<Wait>,
 }
 
+/// What a warp has to do next at the barrier of its cluster.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum ClusterTurn {
+    /// To arrive.
+    #[default]
+    Arrive,
+    /// To wait for the generation in which it has arrived.
+    Wait,
+    /// The same, and that generation is complete.
+    See,
+}
+
 /// The registers of a warp that something depends on. Other registers are never written.
 #[derive(Clone, Debug)]
 pub(super) struct Registers {
@@ -151,6 +163,7 @@ pub(super) struct Warp {
     pub(super) waits: Vec<Wait>,
     /// The cta barrier at which the warp has arrived and waits.
     pub(super) held: Option<BarrierWait>,
+    pub(super) cluster_turn: ClusterTurn,
     pub(super) registers: Registers,
     /// The registers written on a side of an open condition, with what they held before each write, so that the side
     /// can be undone; `None` elsewhere. Registers that are not used across blocks are left out.
@@ -188,6 +201,7 @@ impl Warp {
             paused: None,
             waits: Vec::new(),
             held: None,
+            cluster_turn: ClusterTurn::default(),
             registers: Registers::new(slice, unwritten),
             log: None,
             partings: Partings::default(),

@@ -1,6 +1,7 @@
 //! Releases lanes and warps that wait: synchronizes the lanes of a mask once all of them have come, makes a warp arrive
 //! at a cta barrier once all its lanes wait at one, and releases warps when a generation is complete.
 
+use super::cluster::barrier_named;
 use super::event::{Arrival, End, Events, OrderQuery};
 use super::state::{Machine, Votes};
 use super::stop::OrStop;
@@ -109,7 +110,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let Some(&first) = sides.first() else { return Ok(()) };
         let WaitFor::Warp { name, count, how } = first.what else { return Ok(()) };
         let cta = self.warps[warp].cta;
-        let Some(barrier) = BarrierId::named(cta, name) else {
+        let Some(barrier) = barrier_named(cta, name) else {
             let (misuse, Wait { lanes, pc, .. }) = (Misuse::Name(name), first);
             return Err(End::Misuse { misuse, warp, lanes, pc }.into());
         };
@@ -117,13 +118,20 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         if self.is_aligned(&first) {
             self.gather(warp, &first);
         }
-        let live = self.live_warps(cta);
         let pc = first.pc;
-        let barriers = &mut self.ctas[cta.index()].barriers;
-        let arrived = barriers.arrive(warp, pc, barrier, count, how, live);
-        let is_complete =
-            arrived.map_err(|misuse| End::Misuse { misuse, warp, lanes: first.lanes, pc })?;
-        self.events.arrive(Arrival { warp, barrier, waits: how != BarrierUse::Arrive, pc });
+        let misused = |misuse| End::Misuse { misuse, warp, lanes: first.lanes, pc };
+        if barrier.is_of_cluster() {
+            self.check_turn(warp, how).map_err(misused)?;
+        }
+        if how == BarrierUse::Await {
+            return self.await_cluster(warp, sides);
+        }
+        let live = self.live_warps(barrier);
+        let arrived = self.barriers_mut(barrier).arrive(warp, pc, barrier, count, how, live);
+        let is_complete = arrived.map_err(misused)?;
+        let releases = !self.is_relaxed(pc);
+        let waits = how != BarrierUse::Arrive;
+        self.events.arrive(Arrival { warp, barrier, waits, releases, pc });
         if how == BarrierUse::Reduce {
             self.vote(warp, barrier, &sides);
         }
@@ -137,16 +145,20 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         if is_complete { self.release(barrier) } else { Ok(()) }
     }
 
-    /// The warps of a cta that have not ended.
-    fn live_warps(&self, cta: CtaRank) -> WarpSet {
-        let is_live = |warp: &&Warp| warp.cta == cta && warp.live != 0;
-        self.warps.iter().filter(is_live).map(|warp| warp.id).collect()
+    /// The warps that take part in a barrier and have not ended.
+    fn live_warps(&self, barrier: BarrierId) -> WarpSet {
+        let takes_part = |warp: &Warp| barrier.is_of_cluster() || warp.cta == barrier.cta();
+        let live = self.warps.iter().filter(|warp| warp.live != 0 && takes_part(warp));
+        live.map(|warp| warp.id).collect()
     }
 
     /// Releases the warps that wait for a generation, which is complete.
     fn release(&mut self, barrier: BarrierId) -> OrStop<()> {
         self.run.generations += 1;
         self.check_gathered(barrier)?;
+        if barrier.is_of_cluster() {
+            self.complete_cluster();
+        }
         self.events.complete(barrier);
         let votes = self.votes.remove(&barrier).unwrap_or_default();
         for warp in self.warps.ids() {
@@ -154,6 +166,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                 continue;
             }
             let Some(held) = self.warps[warp].held.take() else { continue };
+            if barrier.is_of_cluster() {
+                self.see_cluster(warp);
+            }
             for side in &held.sides {
                 self.write_vote(warp, side, votes);
                 self.resume(warp, side)?;
@@ -162,11 +177,13 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         Ok(())
     }
 
-    /// Completes the barriers of a cta that waited only for a warp that has now ended (PTX ISA §9.7.12.7).
+    /// Completes the barriers of a cta and of the cluster that waited only for a warp that has now ended (PTX ISA §9.7.12.7).
     pub(super) fn complete_after_end(&mut self, cta: CtaRank) -> OrStop<()> {
-        let live = self.live_warps(cta);
-        for barrier in self.ctas[cta.index()].barriers.busy() {
-            if self.ctas[cta.index()].barriers.complete(barrier, live) {
+        let of_cta = self.ctas[cta.index()].barriers.busy();
+        let busy: Vec<_> = of_cta.chain(self.cluster_barrier.busy()).collect();
+        for barrier in busy {
+            let live = self.live_warps(barrier);
+            if self.barriers_mut(barrier).complete(barrier, live) {
                 self.release(barrier)?;
             }
         }

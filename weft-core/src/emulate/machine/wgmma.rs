@@ -104,7 +104,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
 
     /// Emits that an agent reads units of a matrix.
     fn read_units(&mut self, point: SyncPoint<'_>, agent: WarpId, units: &[u64]) -> OrStop<()> {
-        let own = AgentAccess { point, space: Space::Shared, kind: READS };
+        let home = self.warps[point.warp].cta;
+        let own = AgentAccess { point, home, space: Space::Shared, kind: READS };
         let wrong = |unit: &u64| Some((*unit, self.unit_fault(own, (*unit, UNIT))?));
         if let Some((unit, fault)) = units.iter().find_map(wrong) {
             self.agent_fault(own, fault, (unit, UNIT));

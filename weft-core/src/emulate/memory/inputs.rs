@@ -85,6 +85,8 @@ pub struct Inputs {
     pub block: Dim3,
     /// Ctas of the launch.
     pub grid: Dim3,
+    /// Ctas of a cluster.
+    pub cluster: Dim3,
     /// Most bytes of shared memory, static and dynamic.
     pub shared: u64,
     /// Bytes of dynamic shared memory; `None`: as many as accesses need.
@@ -119,7 +121,25 @@ pub struct Cta {
     pub index: u32,
 }
 
+/// Returns the cta of this rank in the cluster that begins with `first`.
+pub fn member(grid: Dim3, cluster: Dim3, first: Cta, rank: u64) -> Cta {
+    if rank == 0 {
+        return first;
+    }
+    let within = cluster.point(rank);
+    let [x, y, z] = std::array::from_fn(|part| first.at[part].saturating_add(within[part]));
+    let row = u64::from(z).saturating_mul(grid.y.into()).saturating_add(y.into());
+    let index = row.saturating_mul(grid.x.into()).saturating_add(x.into());
+    Cta { at: [x, y, z], index: u32::try_from(index).unwrap_or(u32::MAX) }
+}
+
 impl Inputs {
+    /// Returns the ctas of a cluster by rank, from its first cta.
+    pub fn members(&self, first: Cta) -> impl Iterator<Item = Cta> {
+        let (grid, cluster) = (self.grid, self.cluster);
+        (0..cluster.count()).map(move |rank| member(grid, cluster, first, rank))
+    }
+
     /// Resolves a launch for a program with these pointer dependences. `block` and `grid` are counted in threads and ctas.
     ///
     /// # Errors
@@ -160,6 +180,7 @@ impl Inputs {
         Ok(Self {
             block,
             grid,
+            cluster: program.clusters.size(),
             shared: most_shared(program, launch),
             dynamic_shared: launch.shared,
             shared_pieces: shared_pieces(program, launch),

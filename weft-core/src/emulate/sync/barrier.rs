@@ -11,7 +11,7 @@ use super::group::CtaRank;
 use crate::emulate::value::lane::WARP;
 use crate::flow::Pc;
 
-/// A barrier: its cta among those that run together, and its number there.
+/// A barrier: its cta among those that run together, and its number there; or the barrier of the cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BarrierId {
     cta: CtaRank,
@@ -21,6 +21,9 @@ pub struct BarrierId {
 impl BarrierId {
     /// Number of barriers of a cta.
     const COUNT: u8 = 16;
+
+    /// The barrier of a cluster (PTX ISA §9.7.13.3).
+    pub const CLUSTER: Self = Self { cta: CtaRank::FIRST, name: u8::MAX };
 
     /// The barrier that an operand names in a cta; `None` if the number is above 15.
     pub fn named(cta: CtaRank, name: u64) -> Option<Self> {
@@ -33,6 +36,11 @@ impl BarrierId {
         self.cta
     }
 
+    /// Whether it is the barrier of a cluster.
+    pub fn is_of_cluster(self) -> bool {
+        self == Self::CLUSTER
+    }
+
     /// Its number, from 0 to 15.
     pub const fn name(self) -> u8 {
         self.name
@@ -41,7 +49,10 @@ impl BarrierId {
 
 impl fmt::Display for BarrierId {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.name.fmt(out)
+        match *self {
+            Self::CLUSTER => "of the cluster".fmt(out),
+            Self { name, .. } => name.fmt(out),
+        }
     }
 }
 
@@ -54,6 +65,8 @@ pub enum BarrierUse {
     Arrive,
     /// Waits, and reduces a predicate over all participants.
     Reduce,
+    /// Waits until the generation in which it has arrived is complete; only at the barrier of a cluster.
+    Await,
 }
 
 /// How a barrier was used wrongly.
@@ -79,6 +92,10 @@ pub enum Misuse {
         /// The warp of that arrival.
         first_warp: WarpId,
     },
+    /// An arrival at the barrier of the cluster by a warp that has not waited since its last one.
+    Twice,
+    /// A wait at the barrier of the cluster by a warp that has not arrived.
+    NotArrived,
     /// A reduction in the same generation as a sync or arrive.
     Mixed {
         /// The arrival that configured the generation.

@@ -1,5 +1,5 @@
 //! What warps synchronize at and which ctas they belong to: the barriers and mbarrier objects of a cta, its registers, and
-//! groups of ctas.
+//! the ctas of a cluster.
 
 pub(crate) mod barrier;
 pub(crate) mod group;

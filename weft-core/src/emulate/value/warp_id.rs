@@ -104,37 +104,42 @@ impl<T> FromIterator<T> for PerWarp<T> {
     }
 }
 
+/// Bits of a word of a set of warps.
+const WORD: usize = u64::BITS as usize;
+/// Words of a set of warps: 16 ctas of 32 warps run together at most.
+const WORDS: usize = 16 * 32 / WORD;
+
 /// A set of warps of ctas that run together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct WarpSet(u32);
+pub struct WarpSet([u64; WORDS]);
 
 impl WarpSet {
     /// No warp.
-    pub const EMPTY: Self = Self(0);
+    pub const EMPTY: Self = Self([0; WORDS]);
 
     /// Whether the set contains a warp.
     pub const fn has(self, warp: WarpId) -> bool {
-        self.0 >> warp.index() & 1 == 1
+        self.0[warp.index() / WORD] >> (warp.index() % WORD) & 1 == 1
     }
 
     /// Adds a warp.
     pub const fn insert(&mut self, warp: WarpId) {
-        self.0 |= 1 << warp.index();
+        self.0[warp.index() / WORD] |= 1 << (warp.index() % WORD);
     }
 
     /// Removes a warp.
     pub const fn remove(&mut self, warp: WarpId) {
-        self.0 &= !(1 << warp.index());
+        self.0[warp.index() / WORD] &= !(1 << (warp.index() % WORD));
     }
 
     /// Number of warps in the set.
-    pub const fn count(self) -> u32 {
-        self.0.count_ones()
+    pub fn count(self) -> u32 {
+        self.0.iter().map(|word| word.count_ones()).sum()
     }
 
     /// Whether all warps of the set are in `other`.
-    pub const fn is_within(self, other: Self) -> bool {
-        self.0 & !other.0 == 0
+    pub fn is_within(self, other: Self) -> bool {
+        self.0.iter().zip(other.0).all(|(own, other)| own & !other == 0)
     }
 }
 

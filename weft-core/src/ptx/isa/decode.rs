@@ -240,7 +240,7 @@ mod tests {
         assert_eq!(opcode("bar.warp.sync"), Some(Opcode::BarWarp));
         assert_eq!(opcode("bar.sync"), Some(Opcode::Bar));
         assert_eq!(opcode("bar.red.popc.u32"), Some(Opcode::BarRed));
-        assert_eq!(opcode("barrier.cluster.arrive"), Some(Opcode::BarrierCluster));
+        assert_eq!(opcode("barrier.cluster.arrive.aligned"), Some(Opcode::ClusterArrive));
         assert_eq!(opcode("red.global.add.u32"), Some(Opcode::AtomNoReturn));
         assert_eq!(opcode("frobnicate.u32"), None);
     }

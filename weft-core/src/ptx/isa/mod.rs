@@ -44,6 +44,8 @@ pub enum Effect {
     Atomic,
     /// A cta barrier.
     Barrier,
+    /// Arrives at the barrier of a cluster, or waits for it.
+    ClusterBarrier,
     /// `bar.warp.sync`.
     WarpBarrier,
     /// Exchanges values between the lanes of a warp.

@@ -40,7 +40,8 @@ modifiers! {
     F4e "f4e"; B4e "b4e"; Rc8 "rc8"; Ecl "ecl"; Ecr "ecr"; Rc16 "rc16";
     To "to"; V2 "v2"; V4 "v4"; V8 "v8"; Nc "nc";
     M8n8 "m8n8"; X1 "x1"; X2 "x2"; X4 "x4"; Trans "trans";
-    // Tensor copies.
+    // Bulk copies.
+    Multicast "multicast::cluster";
     FourRows "tile::gather4" "tile::scatter4";
     // Cache hints change no result. One has an operand.
     CacheHint "L2::cache_hint";

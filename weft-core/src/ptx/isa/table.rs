@@ -5,9 +5,9 @@
 //! stands for any number of further `s`.
 
 use super::Effect::{
-    self, Asynchronous, Atomic, Barrier, Branch, BulkCopy, Call, Compute, CopyGroup, Exchange,
-    Exit, Load, Mbarrier, MbarrierWait, MemoryFence, Multiply, Nothing, Opaque, ProxyFence,
-    RegisterCount, Return, Store, WarpBarrier,
+    self, Asynchronous, Atomic, Barrier, Branch, BulkCopy, Call, ClusterBarrier, Compute,
+    CopyGroup, Exchange, Exit, Load, Mbarrier, MbarrierWait, MemoryFence, Multiply, Nothing,
+    Opaque, ProxyFence, RegisterCount, Return, Store, WarpBarrier,
 };
 use super::Family::{
     self, Access, Arithmetic, Bits, Compare, Control, Convert, Fence, Matrix, Move,
@@ -120,6 +120,7 @@ table! {
     Getctarank "getctarank" "ds" Move Opaque "9.7.9.24";
     CpAsync "cp.async" "mms*" Access Asynchronous "9.7.9.25";
     BulkLoad "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes" "mmsm*" Access BulkCopy "9.7.9.25.4.1";
+    BulkPeer "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes" "mmsm*" Access BulkCopy "9.7.9.25.4.1";
     BulkLoadCta "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes" "mmsm*" Access BulkCopy "9.7.9.25.4.1";
     CpAsyncCommit "cp.async.commit_group" "" Access CopyGroup "9.7.9.25.3.2";
     CpAsyncWait "cp.async.wait_group" "s" Access CopyGroup "9.7.9.25.3.3";
@@ -154,7 +155,8 @@ table! {
     BarrierRed "barrier.red" "ds*" Synchronization Barrier "9.7.13.1";
     BarrierCtaRed "barrier.cta.red" "ds*" Synchronization Barrier "9.7.13.1";
     BarWarp "bar.warp.sync" "s" Synchronization WarpBarrier "9.7.13.2";
-    BarrierCluster "barrier.cluster" "s*" Synchronization Asynchronous "9.7.13.3";
+    ClusterArrive "barrier.cluster.arrive" "" Synchronization ClusterBarrier "9.7.13.3";
+    ClusterWait "barrier.cluster.wait" "" Synchronization ClusterBarrier "9.7.13.3";
     Membar "membar" "" Fence MemoryFence "9.7.13.4";
     Fence "fence" "s*" Fence MemoryFence "9.7.13.4";
     FenceProxyAsync "fence.proxy.async" "" Fence ProxyFence "9.7.13.4";

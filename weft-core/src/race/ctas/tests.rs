@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::emulate::{Value, WarpId, lanes};
+use crate::emulate::{Nearness, Value, WarpId, lanes};
 use crate::race::KnownRows;
 use crate::race::random::{Random, access};
 
@@ -21,7 +21,7 @@ fn racing(all: &Accesses) -> BTreeMap<u64, Bytes> {
     let mut racing = BTreeMap::new();
     for (at, a) in all.iter().enumerate() {
         for b in all[..at].iter().filter(|b| b.0 != a.0 && b.2 == a.2) {
-            if conflict(a.1, b.1, false).is_some() && a.3 & b.3 != 0 {
+            if conflict(a.1, b.1, Nearness::Grid).is_some() && a.3 & b.3 != 0 {
                 *racing.entry(a.2).or_default() |= a.3 & b.3;
             }
         }
@@ -144,7 +144,7 @@ fn compare(seed: u64, count: u32, writes: u64) {
             for byte in first..first + u64::from(access.bytes) {
                 let touches = touched.entry(byte).or_default();
                 let races = |(other, kind): &(u32, AccessKind)| {
-                    *other != cta && conflict(*kind, access.kind, false).is_some()
+                    *other != cta && conflict(*kind, access.kind, Nearness::Grid).is_some()
                 };
                 if touches.iter().any(races) {
                     racing.insert(byte);

@@ -2,7 +2,7 @@
 //! that covers it.
 
 use super::*;
-use crate::emulate::{AccessManner, MemoryOrder, MemoryScope, Ordering};
+use crate::emulate::{AccessManner, MemoryOrder, MemoryScope, Nearness, Ordering};
 use crate::race::random::{READ, Random, Touch, order, synchronize};
 
 const WRITE: AccessKind = AccessKind { writes: true, ..READ };
@@ -67,8 +67,8 @@ fn accesses_conflict() {
     ];
     for (a, b, within, between) in cases {
         for (a, b) in [(a, b), (b, a)] {
-            assert_eq!(conflict(a, b, true), within, "{a:?} {b:?}");
-            assert_eq!(conflict(a, b, false), between, "{a:?} {b:?}");
+            assert_eq!(conflict(a, b, Nearness::Cta), within, "{a:?} {b:?}");
+            assert_eq!(conflict(a, b, Nearness::Grid), between, "{a:?} {b:?}");
         }
     }
 }
@@ -91,8 +91,8 @@ fn what_is_covered_is_not_missed() {
         }
         covered += 1;
         for other in &kinds {
-            for same_cta in [true, false] {
-                let (left, stays) = (conflict(a, *other, same_cta), conflict(b, *other, same_cta));
+            for nearness in [Nearness::Cta, Nearness::Cluster, Nearness::Grid] {
+                let (left, stays) = (conflict(a, *other, nearness), conflict(b, *other, nearness));
                 assert!(
                     left <= stays,
                     "{a:?} covered by {b:?} against {other:?}: {left:?} {stays:?}"

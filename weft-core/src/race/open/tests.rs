@@ -1,7 +1,7 @@
 //! Brute force: compares what the second analysis finds on accesses at open addresses with every pair of threads.
 
 use super::*;
-use crate::emulate::{AccessManner, MemoryOrder, MemoryScope, Ordering, Value};
+use crate::emulate::{AccessManner, MemoryOrder, MemoryScope, Nearness, Ordering, Value};
 use crate::flow::Pc;
 use crate::race::random::{READ, Random, Touch, access, order, synchronize};
 
@@ -45,7 +45,7 @@ impl CellPairs {
         let is_open = a.open.is_some() || b.open.is_some();
         if !is_open
             || !a.region.may_overlap(b.region)
-            || conflict(a.touch.kind, b.touch.kind, true).is_none()
+            || conflict(a.touch.kind, b.touch.kind, Nearness::Cta).is_none()
         {
             return;
         }

@@ -1,7 +1,7 @@
 //! Brute force: compares what a shadow finds with every pair of lanes at every byte.
 
 use super::*;
-use crate::emulate::{LaneMask, Value};
+use crate::emulate::{LaneMask, Nearness, Value};
 use crate::race::random::{Random, Touch, access, order, synchronize};
 
 /// Compares every pair of accesses of a byte, one by one.
@@ -19,7 +19,7 @@ impl LanePairs {
             for byte in first..first + u64::from(access.bytes) {
                 let touches = self.touched.entry(byte).or_default();
                 for old in touches.iter().filter(|old| !old.is_before(warp, lane, order)) {
-                    if let Some(conflict) = conflict(old.kind, kind, true) {
+                    if let Some(conflict) = conflict(old.kind, kind, Nearness::Cta) {
                         let known = self.racing.entry(byte).or_insert(conflict);
                         *known = (*known).max(conflict);
                     }
