@@ -22,6 +22,9 @@ pub(crate) struct CommandSettings {
     /// Ctas of the grid
     #[arg(long, value_name = "X[,Y[,Z]]|any", value_parser = grid)]
     grid: Option<Dimensions>,
+    /// Ctas of a cluster
+    #[arg(long, value_name = "X[,Y[,Z]]", value_parser = cluster)]
+    cluster: Option<Dim3>,
     /// Bytes of dynamic shared memory
     #[arg(long, value_name = "BYTES")]
     shared: Option<u32>,
@@ -103,6 +106,7 @@ impl CommandSettings {
     ) -> Result<(), NoParameter> {
         launch.block = self.block.or(launch.block);
         launch.grid = self.grid.or(launch.grid);
+        launch.cluster = self.cluster.or(launch.cluster);
         launch.shared = self.shared.or(launch.shared);
         for (key, arg) in &self.args {
             let position = key.position(names).ok_or_else(|| NoParameter::of(key, names))?;
@@ -171,6 +175,8 @@ pub(crate) enum SettingError {
     GridExtent(Misfit),
     #[error("a grid of {0} ctas: at most 4294967295 can be checked; choose a smaller grid")]
     Grid(u64),
+    #[error("a cluster has 1 to 16 ctas, not {0}")]
+    Cluster(u64),
     #[error("expected ARG=VALUE, such as n=1024 or 2=1024")]
     NoEquals,
     #[error(
@@ -218,6 +224,14 @@ fn grid(text: &str) -> Result<Dimensions, SettingError> {
         Some(misfit) => Err(SettingError::GridExtent(misfit)),
         None if dim.count() > Dim3::MAX_CTAS => Err(SettingError::Grid(dim.count())),
         None => Ok(Dimensions::Is(dim)),
+    }
+}
+
+fn cluster(text: &str) -> Result<Dim3, SettingError> {
+    let dim = extent(text)?;
+    match dim.count() {
+        1..=Dim3::MAX_CLUSTER => Ok(dim),
+        count => Err(SettingError::Cluster(count)),
     }
 }
 

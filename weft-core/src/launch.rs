@@ -37,6 +37,9 @@ impl Dim3 {
     pub const MAX_GRID: Self = Self { x: 2_147_483_647, y: 65_535, z: 65_535 };
     /// The most threads of a cta in total.
     pub const MAX_THREADS: u64 = 1024;
+    /// The most ctas of a cluster (CUDA programming guide, "Thread Block Clusters": 8, and 16 on devices and for kernels
+    /// that permit it).
+    pub const MAX_CLUSTER: u64 = 16;
     /// The most ctas of a grid in total: a cta is identified by a 32-bit number.
     pub const MAX_CTAS: u64 = u32::MAX as u64;
 

@@ -83,7 +83,8 @@ fn lines(label: &str, launch: &Launch) -> Vec<String> {
         lines.push(format!("# taken to hold their initial values, which they might not: {names}"));
     }
     lines.push(format!("label = \"{label}\""));
-    let extents = [("block", launch.block), ("grid", launch.grid)];
+    let cluster = launch.cluster.map(Dimensions::Is);
+    let extents = [("block", launch.block), ("grid", launch.grid), ("cluster", cluster)];
     let stated = |(key, own): (&str, Option<Dimensions>)| match own? {
         Dimensions::Is(size) => Some(format!("{key} = {}", extent(size))),
         Dimensions::Any => None,

@@ -49,11 +49,23 @@ impl Key {
     }
 
     fn launch(&mut self, launch: &Launch) {
-        let Launch { block, grid, shared, args, buffers, changed, names, requires, options, limit } =
-            launch;
+        let Launch {
+            block,
+            grid,
+            cluster,
+            shared,
+            args,
+            buffers,
+            changed,
+            names,
+            requires,
+            options,
+            limit,
+        } = launch;
         let Limit { instructions, memory } = limit;
         self.option(*block, Self::dimensions);
         self.option(*grid, Self::dimensions);
+        self.option(*cluster, Self::dim);
         self.option(*shared, Self::number);
         self.args(args);
         self.count(buffers.len());
@@ -219,6 +231,7 @@ mod tests {
             Launch { grid: Some(Dim3::line(64).into()), ..plain() },
             Launch { block: Some(Dimensions::Any), ..plain() },
             Launch { grid: Some(Dimensions::Any), ..plain() },
+            Launch { cluster: Some(Dim3::line(64)), ..plain() },
             Launch { shared: Some(64), ..plain() },
             Launch { shared: Some(0), ..plain() },
             Launch { limit: Limit { instructions: 64, ..Limit::default() }, ..plain() },

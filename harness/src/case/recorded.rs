@@ -199,7 +199,8 @@ fn is_same(stated: &Launch, recorded: &Launch) -> bool {
         let used = launch.buffers.iter().filter(|(name, _)| !unused.contains(&name.as_str()));
         used.map(|(name, own)| (name.clone(), known(own))).collect()
     };
-    let plain = |launch: &Launch| (launch.block, launch.grid, launch.shared, launch.args.clone());
+    let sizes = |launch: &Launch| (launch.block, launch.grid, launch.cluster, launch.shared);
+    let plain = |launch: &Launch| (sizes(launch), launch.args.clone());
     plain(stated) == plain(recorded) && buffers(stated) == buffers(recorded)
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use weft_core::launch::requires::RequirementProblem;
-use weft_core::launch::{BufferMisfit, Misfit};
+use weft_core::launch::{BufferMisfit, Dim3, Misfit};
 
 /// A position in a configuration file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -164,6 +164,9 @@ pub enum Problem {
     /// A grid with more ctas than can be numbered.
     #[error("a grid of {0} ctas: at most 4294967295 can be checked; choose a smaller grid")]
     Grid(u64),
+    /// A cluster with more ctas than a device supports.
+    #[error("a cluster of {0} ctas: a cluster has at most {max}", max = Dim3::MAX_CLUSTER)]
+    Cluster(u64),
     /// A number that does not fit the element type of its buffer.
     #[error("{value} does not fit {element}")]
     Element {

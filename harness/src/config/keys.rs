@@ -65,6 +65,7 @@ keys! {
     SettingKey:
     Block "block" "Threads of a cta, in x, y and z.",
     Grid "grid" "Ctas of the grid, in x, y and z.",
+    Cluster "cluster" "Ctas of a cluster, in x, y and z.",
     Shared "shared" "Dynamic shared memory of a cta.",
     WarpSynchronous "warp-synchronous" "Whether the lanes of a warp run in lock step.",
     Atomics "atomics" "How the results of atomics are modelled.",

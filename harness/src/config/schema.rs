@@ -197,6 +197,7 @@ fn of_setting(key: SettingKey) -> Value {
     match key {
         SettingKey::Block => extent(Dim3::MAX_BLOCK),
         SettingKey::Grid => extent(Dim3::MAX_GRID),
+        SettingKey::Cluster => cluster(),
         SettingKey::Shared => json!({ "type": "integer", "minimum": 0, "maximum": u32::MAX }),
         SettingKey::WarpSynchronous => json!({ "type": "boolean", "default": false }),
         SettingKey::Atomics => {
@@ -231,6 +232,12 @@ fn of_setting(key: SettingKey) -> Value {
 /// Returns the schema of a text that says something.
 fn sentence() -> Value {
     json!({ "type": "string", "pattern": r"\S" })
+}
+
+/// The schema of the ctas of a cluster.
+fn cluster() -> Value {
+    let most = u32::try_from(Dim3::MAX_CLUSTER).expect("it is small");
+    extent(Dim3 { x: most, y: most, z: most })
 }
 
 fn extent(most: Dim3) -> Value {

@@ -7,7 +7,9 @@ use std::path::Path;
 
 use toml::Spanned;
 use weft_core::launch::requires::{LaunchVariable, Requirement};
-use weft_core::launch::{Arg, Atomics, BarrierDivergence, Dimensions, Launch, Limit, Options};
+use weft_core::launch::{
+    Arg, Atomics, BarrierDivergence, Dim3, Dimensions, Launch, Limit, Options,
+};
 
 use super::args::PlacedArg;
 use super::keys::{KeySet, SettingKey};
@@ -54,6 +56,8 @@ pub struct Settings {
     pub block: Option<Dimensions>,
     /// Ctas of the grid.
     pub grid: Option<Dimensions>,
+    /// Ctas of a cluster.
+    pub cluster: Option<Dim3>,
     /// Bytes of dynamic shared memory.
     pub shared: Option<u32>,
     /// Whether the lanes of a warp run in lock step.
@@ -111,6 +115,7 @@ impl Settings {
         match setting {
             SettingKey::Block => self.block = Some(value::block(reader, node)?),
             SettingKey::Grid => self.grid = Some(value::grid(reader, node)?),
+            SettingKey::Cluster => self.cluster = Some(value::cluster(reader, node)?),
             SettingKey::Shared => {
                 self.shared =
                     Some(reader.number("shared", "a number of bytes, such as `4096`", node)?);
@@ -143,6 +148,7 @@ impl Settings {
         Self {
             block: later.block.or(self.block),
             grid: later.grid.or(self.grid),
+            cluster: later.cluster.or(self.cluster),
             shared: later.shared.or(self.shared),
             warp_synchronous: later.warp_synchronous.or(self.warp_synchronous),
             atomics: later.atomics.or(self.atomics),
@@ -206,6 +212,7 @@ impl Settings {
         Launch {
             block: self.block,
             grid: self.grid,
+            cluster: self.cluster,
             shared: self.shared,
             args,
             buffers: self.buffers.iter().map(buffer).collect(),

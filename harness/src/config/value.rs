@@ -77,6 +77,15 @@ pub(super) fn grid(reader: Reader<'_>, node: &Node<'_>) -> Result<Dimensions, Co
     Ok(Dimensions::Is(grid))
 }
 
+/// Parses the ctas of a cluster.
+pub(super) fn cluster(reader: Reader<'_>, node: &Node<'_>) -> Result<Dim3, ConfigError> {
+    let cluster = extent(reader, "cluster", node)?;
+    if cluster.count() > Dim3::MAX_CLUSTER {
+        return Err(reader.error(node.span(), Problem::Cluster(cluster.count())));
+    }
+    Ok(cluster)
+}
+
 fn within(
     reader: Reader<'_>,
     key: &'static str,

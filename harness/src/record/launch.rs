@@ -32,6 +32,7 @@ impl RecordedLaunch {
         Launch {
             block: Some(dim(self.block).into()),
             grid: Some(dim(self.grid).into()),
+            cluster: self.cluster.map(dim),
             shared: Some(self.shared),
             args: args.collect(),
             buffers: self.reached(contents),

@@ -28,8 +28,11 @@ pub(super) fn block(program: &Program, most: Dim3) -> Dim3 {
     }
 }
 
-/// Returns a grid with several ctas in each dimension whose index the kernel reads; one cta if it reads none.
+/// Returns a grid with several clusters in each dimension whose index the kernel reads; one cluster if it reads none.
 pub(super) fn grid(program: &Program) -> Dim3 {
-    let [x, y, z] = [0, 1, 2].map(|at| if program.reads(Special::Ctaid(at)) { CTAS } else { 1 });
+    let Dim3 { x, y, z } = program.clusters.size();
+    let reads = |at| program.reads(Special::Ctaid(at)) || program.reads(Special::Clusterid(at));
+    let [x, y, z] =
+        [(0, x), (1, y), (2, z)].map(|(at, own)| if reads(at) { CTAS * own } else { own });
     Dim3 { x, y, z }
 }

@@ -148,6 +148,10 @@ pub(super) fn prove(
     open: Option<&BTreeSet<Pc>>,
     (outside, budget): (Option<&dyn SmtSolver>, ProofBudget),
 ) -> Result<Proof, Unproved> {
+    // A proof is about threads of one cta, or of two that nothing orders and that share no memory but the global one.
+    if program.clusters.are_of_several() {
+        return Err(Unproved::default());
+    }
     let slice = slice::mark(program, &BTreeSet::new(), Floats::Open);
     let dependences = Dependences::of(program, &emulate::pointers(program, launch));
     let strays: BTreeSet<Pc> = dependences.strays().into_keys().collect();

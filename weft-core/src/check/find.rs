@@ -4,9 +4,10 @@
 use std::collections::BTreeSet;
 
 use super::case_split::{self, LaunchResult};
+use super::ctas::{self, Clustering};
 use super::decision::Decision;
+use super::key;
 use super::passes::PassContext;
-use super::{ctas, key};
 use crate::emulate::{Assumed, Drawn, Facts, Inputs, Origin, Tensors};
 use crate::explain::Names;
 use crate::finding::{Class, Code, Finding};
@@ -161,9 +162,14 @@ fn refuted(names: &Names<'_>, inputs: &Inputs, mut found: SliceResult) -> SliceR
 /// Checks the first ctas of a large grid, then more of them as long as all are clean; checks all at once if the
 /// findings of all ctas are needed. `spent`: instructions that were run before.
 fn among_more(names: &Names<'_>, inputs: &Inputs, effort: Effort, spent: u64) -> SliceResult {
+    let clustering = Clustering { grid: inputs.grid, cluster: inputs.cluster };
     let all = names.grid.count();
     let (mut count, mut floats, mut spent) = (ctas::FIRST, Floats::Open, spent);
-    while count < all && !names.past_findings {
+    loop {
+        count = clustering.whole(count);
+        if count >= all || names.past_findings {
+            break;
+        }
         let first = among(names, inputs, count, floats, (effort, spent));
         if first.has(|class| class != Class::Warning) {
             return first;

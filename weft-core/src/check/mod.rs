@@ -206,7 +206,7 @@ fn attempt(
     let CheckRequest { linked, launch, effort, outside } = *request;
     let LinkedKernel { module, kernel, .. } = *linked;
     request::arguments(program, launch)?;
-    let grid = request::grid(launch)?;
+    let grid = request::grid(kernel, launch)?;
     let kernel_name = module.name(kernel.name).to_owned();
     let mut report = unrun(kernel_name, program, launch, grid);
     report.block = block;

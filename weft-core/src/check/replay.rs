@@ -116,7 +116,7 @@ impl<'m> Replay<'m> {
         let known = request::block(program, kernel, &launch)?.map(|known| known.size);
         let Some(block) = known.or(self.report.block) else { return Ok(None) };
         let grid = match launch.grid {
-            Some(Dimensions::Is(_)) => request::grid(&launch)?,
+            Some(Dimensions::Is(_)) => request::grid(kernel, &launch)?,
             _ => self.report.grid,
         };
         let chosen = (!input.is_empty()).then(|| input.words(program));

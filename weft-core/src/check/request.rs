@@ -36,6 +36,29 @@ pub enum CheckError {
     /// A grid with more ctas than can be numbered.
     #[error("a grid of {0} ctas: at most 4294967295 can be checked; choose a smaller grid")]
     GridSize(u64),
+    /// A cluster without ctas, or with more than any device supports.
+    #[error("a cluster of {0} ctas: a cluster has 1 to {max} ctas", max = Dim3::MAX_CLUSTER)]
+    ClusterSize(u64),
+    /// A cluster that the kernel does not allow.
+    #[error(
+        "a cluster of {given} ctas, but the kernel states .reqnctapercluster {stated}: the launch would fail"
+    )]
+    ClusterBound {
+        /// The cluster as given.
+        given: Dim3,
+        /// The cluster as stated.
+        stated: Dim3,
+    },
+    /// A grid that is not made of whole clusters.
+    #[error(
+        "a grid of {grid} ctas in clusters of {cluster}: in each dimension the grid has to be a multiple of the cluster"
+    )]
+    PartOfCluster {
+        /// The grid.
+        grid: Dim3,
+        /// The cluster.
+        cluster: Dim3,
+    },
     /// More shared memory than any device has.
     #[error("{0} bytes of shared memory, static and dynamic: a cta has at most {MAX_SHARED}")]
     Shared(u64),
@@ -97,6 +120,8 @@ impl CheckError {
         match self {
             Self::BlockSize(_) | Self::BlockExtent(_) | Self::BlockBound { .. } => Some("block"),
             Self::GridExtent(_) | Self::GridSize(_) => Some("grid"),
+            Self::ClusterSize(_) | Self::ClusterBound { .. } => Some("cluster"),
+            Self::PartOfCluster { .. } => Some("grid"),
             Self::Shared(_) => Some("shared"),
             Self::NoParameter { .. } | Self::Argument { .. } | Self::Number { .. } => Some("args"),
             Self::Buffer { .. } => Some("buffers"),
@@ -139,13 +164,39 @@ pub(super) fn arguments(program: &Program, launch: &Launch) -> Result<(), CheckE
     })
 }
 
-pub(super) fn grid(launch: &Launch) -> Result<Dim3, CheckError> {
-    let grid = launch.grid.and_then(Dimensions::known).unwrap_or(Dim3::line(1));
+/// Returns the grid of a launch; one cluster if nobody states it.
+pub(super) fn grid(kernel: &Function, launch: &Launch) -> Result<Dim3, CheckError> {
+    let cluster = cluster(kernel, launch)?.unwrap_or(Dim3::line(1));
+    let grid = launch.grid.and_then(Dimensions::known).unwrap_or(cluster);
     match grid.misfit(Dim3::MAX_GRID) {
         Some(misfit) => Err(CheckError::GridExtent(misfit)),
         None if grid.count() > Dim3::MAX_CTAS => Err(CheckError::GridSize(grid.count())),
+        None if !is_whole(grid, cluster) => Err(CheckError::PartOfCluster { grid, cluster }),
         None => Ok(grid),
     }
+}
+
+/// Returns the clusters that a kernel is launched in, if it or the launch states them.
+fn cluster(kernel: &Function, launch: &Launch) -> Result<Option<Dim3>, CheckError> {
+    let stated = kernel.reqnctapercluster.map(|[x, y, z]| Dim3 { x, y, z });
+    match (stated, launch.cluster) {
+        (Some(stated), Some(given)) if stated != given => {
+            Err(CheckError::ClusterBound { given, stated })
+        }
+        (stated, given) => {
+            let cluster = stated.or(given);
+            let is_wrong = |own: &Dim3| !(1..=Dim3::MAX_CLUSTER).contains(&own.count());
+            match cluster.filter(is_wrong) {
+                Some(wrong) => Err(CheckError::ClusterSize(wrong.count())),
+                None => Ok(cluster),
+            }
+        }
+    }
+}
+
+fn is_whole(grid: Dim3, cluster: Dim3) -> bool {
+    let extents = [(grid.x, cluster.x), (grid.y, cluster.y), (grid.z, cluster.z)];
+    extents.into_iter().all(|(ctas, of_cluster)| ctas.is_multiple_of(of_cluster))
 }
 
 /// The block that a kernel is run with.

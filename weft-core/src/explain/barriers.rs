@@ -180,13 +180,15 @@ fn count(
             )
         }
         Misuse::Twice => {
-            let message = "a warp arrives at the barrier of the cluster again before it has waited".to_owned();
+            let message = "a warp arrives at the barrier of the cluster again before it has waited"
+                .to_owned();
             let sites = vec![arrival("arrives again".into())];
             let help = "let every arrival (`barrier.cluster.arrive`) be followed by one wait (`barrier.cluster.wait`)";
             defect(Code::BarrierCount, message, sites, Vec::new(), help)
         }
         Misuse::NotArrived => {
-            let message = "a warp waits for the barrier of the cluster without having arrived".to_owned();
+            let message =
+                "a warp waits for the barrier of the cluster without having arrived".to_owned();
             let sites = vec![arrival("waits".into())];
             let help = "let every wait (`barrier.cluster.wait`) follow one arrival (`barrier.cluster.arrive`)";
             defect(Code::BarrierCount, message, sites, Vec::new(), help)

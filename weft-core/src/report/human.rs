@@ -116,6 +116,9 @@ const MOST_BUFFERS: usize = 26;
 /// Returns a line with the arguments and the dynamic shared memory of a launch, if it gives any.
 fn given(launch: &Launch) -> Option<String> {
     let mut parts = Vec::new();
+    if let Some(cluster) = launch.cluster {
+        parts.push(format!("clusters of {cluster} ctas"));
+    }
     if let Some(bytes) = launch.shared {
         parts.push(format!("{bytes} bytes of dynamic shared memory"));
     }

@@ -11,7 +11,7 @@ impl CtaRank {
     /// The first cta.
     pub(super) const FIRST: Self = Self(0);
     /// The most ctas of a cluster.
-    pub(crate) const MAX: u64 = 16;
+    pub(crate) const MAX: u64 = crate::launch::Dim3::MAX_CLUSTER;
 
     /// The cta of this rank; `None` if a cluster of so many ctas has none.
     pub(crate) fn among(rank: u64, ctas: usize) -> Option<Self> {

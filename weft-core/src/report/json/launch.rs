@@ -54,6 +54,8 @@ pub(super) struct LaunchLine<'a> {
     /// Null if no grid is stated and none was used; so is `block`.
     grid: Option<DimensionsLine>,
     block: Option<DimensionsLine>,
+    /// Null if the launch states no clusters.
+    cluster: Option<[u32; 3]>,
     shared: Option<u32>,
     args: BTreeMap<usize, ArgLine>,
     /// The stated buffers, by name.
@@ -150,11 +152,12 @@ fn line_of<'a>(
     grid: Option<Dimensions>,
     label: Option<&'a str>,
 ) -> LaunchLine<'a> {
-    let Launch { shared, args, buffers, requires, options, .. } = launch;
+    let Launch { cluster, shared, args, buffers, requires, options, .. } = launch;
     LaunchLine {
         label,
         grid: grid.map(dimensions_line),
         block: block.map(Dimensions::Is).or(launch.block).map(dimensions_line),
+        cluster: cluster.map(|Dim3 { x, y, z }| [x, y, z]),
         shared: *shared,
         args: args.iter().map(|(&position, arg)| (position, arg_line(arg))).collect(),
         buffers: buffers
