@@ -22,6 +22,11 @@ pub(crate) fn absence(names: &Names<'_>, cta: Cta, fault: &PeerFault) -> Finding
             "let the threads of both ctas meet at the barrier of the cluster first (`cluster.sync()`: \
              `barrier.cluster.arrive` and `barrier.cluster.wait`)",
         ),
+        Absence::Either => (
+            "before that cta has begun, or after it has ended",
+            "let the threads of both ctas meet at the barrier of the cluster before the access and behind it \
+             (`cluster.sync()`: `barrier.cluster.arrive` and `barrier.cluster.wait`)",
+        ),
         Absence::After => (
             "after that cta has ended",
             "let a thread of that cta wait until the access is done before it ends: for the barrier of the cluster \

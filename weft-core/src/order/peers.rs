@@ -17,6 +17,8 @@ pub enum Absence {
     Before,
     /// After it has ended.
     After,
+    /// Either of the two.
+    Either,
 }
 
 /// An access to the memory of a cta that might not exist.
@@ -50,7 +52,8 @@ type PeerKey = (CtaRank, WarpId, LaneMask, Pc);
 pub struct PeerAccesses {
     /// For each key, the last access: who knows of it knows of those before.
     pending: BTreeMap<PeerKey, PeerAccess>,
-    faults: BTreeMap<(Absence, Pc), PeerFault>,
+    /// By instruction.
+    faults: BTreeMap<Pc, PeerFault>,
 }
 
 impl PeerAccesses {
@@ -85,7 +88,7 @@ impl PeerAccesses {
         });
     }
 
-    /// Returns the faults of a run that has ended, one for each instruction and kind.
+    /// Returns the faults of a run that has ended, one for each instruction.
     pub fn faults(mut self) -> Vec<PeerFault> {
         for ((peer, _, _, pc), PeerAccess { thread, may_execute, .. }) in
             std::mem::take(&mut self.pending)
@@ -97,9 +100,11 @@ impl PeerAccesses {
 
     /// Keeps a fault, rather one that surely happens.
     fn note(&mut self, fault: PeerFault) {
-        let known = self.faults.entry((fault.absence, fault.pc)).or_insert(fault);
+        let known = self.faults.entry(fault.pc).or_insert(fault);
         if known.may_execute && !fault.may_execute {
             *known = fault;
+        } else if known.may_execute == fault.may_execute && known.absence != fault.absence {
+            known.absence = Absence::Either;
         }
     }
 }

@@ -31,7 +31,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             return Err(doubt(DoubtKind::Unsupported, instr.place, None));
         };
         if decoded.modifiers.has(Modifier::Cluster)
-            && self.program.clusters != Clusters::OfOne
+            && !matches!(self.program.clusters, Clusters::OfOne | Clusters::OfSeveral(_))
             && self.inputs.grid.count() > 1
         {
             // Which ctas form a cluster might be stated only when the kernel is launched.

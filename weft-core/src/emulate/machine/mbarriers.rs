@@ -22,7 +22,7 @@ use crate::emulate::value::register::Value;
 use crate::emulate::value::warp_id::WarpId;
 use crate::flow::{Address, BlockId, Instr, PlaceId, space_of, window};
 use crate::ptx::Space;
-use crate::ptx::isa::{Decoded, Modifier, Opcode};
+use crate::ptx::isa::{Decoded, Effect, Modifier, Opcode};
 
 /// Counts of arrivals and of bytes have 32 bits.
 const LOW_WORD: u64 = 0xffff_ffff;
@@ -120,8 +120,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         };
         self.check_bounds(&access);
         match decoded.row.opcode {
-            // What arrives for copies does so later, and that counts as the access.
+            // What arrives for copies does so later, and so are bytes counted: that is the access.
             Opcode::CpAsyncArrive => {}
+            _ if decoded.row.effect == Effect::BulkCopy => {}
             Opcode::MbarrierInit if self.publishes() => {
                 let agent = self.phases.agent(AgentDuty::Inits(warp), self.warps.count());
                 let work = AgentWork::Inits;
