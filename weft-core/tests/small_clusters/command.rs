@@ -6,8 +6,8 @@ use crate::dice::Dice;
 pub(crate) const AGENTS: [(usize, u32); 4] = [(0, 0), (0, 32), (1, 0), (1, 32)];
 /// Number of words of shared memory in each cta, each with 16 bytes.
 pub(crate) const SLOTS: usize = 2;
-/// The most commands of a kernel.
-const MOST: usize = 12;
+/// The most commands of a kernel; that all meet at the barrier of the cluster counts as one.
+const MOST: usize = 14;
 
 /// A word: its cta, and its number there.
 pub(crate) type Word = (usize, usize);
@@ -131,6 +131,17 @@ impl Maker {
         }
     }
 
+    /// Lets all warps that can arrive at the barrier of the cluster, and then wait for it, each `.relaxed` or not.
+    fn meet(&mut self, mut is_relaxed: impl FnMut() -> bool) {
+        for _ in 0..2 {
+            for agent in 0..AGENTS.len() {
+                if let Some(command) = self.turn(agent, is_relaxed()) {
+                    self.push(command);
+                }
+            }
+        }
+    }
+
     /// Lets all warps come to an end with the barrier of the cluster.
     fn close(&mut self) {
         while self.turns.iter().any(|turn| *turn != Turn::Arrive) {
@@ -158,12 +169,18 @@ pub(crate) fn list(
     let may_add = dice.chance(50);
     let mut maker = Maker { commands: Vec::new(), turns, may_copy, may_add };
     let relaxed = dice.pick(&[0, 50, 90]);
-    let mut tries = 0;
-    while maker.commands.len() < count && tries < 200 {
+    let (mut made, mut tries) = (0, 0);
+    while made < count && tries < 200 {
         tries += 1;
+        if dice.chance(10) {
+            maker.meet(|| dice.chance(relaxed));
+            made += 1;
+            continue;
+        }
         let is_relaxed = dice.chance(relaxed);
         if let Some(next) = next(dice, &maker, is_relaxed, &happens) {
             maker.push(next);
+            made += 1;
         }
     }
     maker.close();
