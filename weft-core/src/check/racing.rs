@@ -148,6 +148,9 @@ fn record(
     let memory = passes.names.limit.memory / HISTORY_PART;
     let between = decision.between.racing();
     let mut pairs = Pairs::within(memory);
+    if passes.clustering().size() > 1 {
+        pairs = pairs.in_clusters(detector::full_warps(passes.inputs.block).count());
+    }
     let mut across = LaunchHistory::within(memory, between.clone());
     let mut is_whole = true;
     passes.facts.begin();

@@ -85,6 +85,22 @@ fn of_number(names: &Names<'_>, word: &str, at: usize, value: i128) -> (Code, St
     (Code::DependsOnInput, message, help)
 }
 
+/// The rank of the cta whose memory an access should reach, if it cannot.
+fn peer(names: &Names<'_>, fault: &Fault) -> Option<u64> {
+    names.peer(fault.space, fault.address?).map(|(rank, _)| rank)
+}
+
+/// Returns how to reach the memory of the cta of this rank.
+fn peer_help(names: &Names<'_>, rank: u64) -> String {
+    let count = names.program.clusters.size().count();
+    if rank >= count {
+        return format!("the cluster has {count} ctas, of ranks 0 to {}", count - 1);
+    }
+    "only instructions with `.shared::cluster` or a generic address reach the shared memory of other ctas, and of the \
+     instructions of mbarrier objects only arrivals and those that count bytes"
+        .to_owned()
+}
+
 fn message(
     names: &Names<'_>,
     fault: &Fault,
@@ -100,6 +116,11 @@ fn message(
                  {MAX_SHARED} bytes of shared memory"
             ),
             "guard the access".to_owned(),
+        ),
+        FaultKind::OutOfBounds if peer(names, fault).is_some() => (
+            Code::OutOfBounds,
+            format!("{word} that cannot reach {address}"),
+            peer_help(names, peer(names, fault).unwrap_or(0)),
         ),
         FaultKind::OutOfBounds => (
             Code::OutOfBounds,

@@ -7,8 +7,8 @@ use crate::emulate::{self, Cta, CtaRank, LaneMask, Origin, WARP, WarpId, lanes, 
 use crate::finding::name::short;
 use crate::finding::{Role, Site, SourceLine, Thread};
 use crate::flow::{
-    Operation, Param, Pc, Place, PlaceId, Program, SHARED_SLOT, Symbol, Unlinked, argument_of,
-    offset_in_buffer,
+    self, ClusterAddress, Operation, Param, Pc, Place, PlaceId, Program, SHARED_SLOT, Symbol,
+    Unlinked, argument_of, offset_in_buffer,
 };
 use crate::launch::{Arg, Atomics, Dim3, Limit};
 use crate::ptx::isa::{Decoded, Effect, Modifier, Opcode};
@@ -134,13 +134,22 @@ impl Names<'_> {
 
     /// Returns a thread of the cluster that begins with a cta.
     pub(crate) fn thread(&self, cta: u32, warp: WarpId, lane: usize) -> Thread {
-        let warps = usize::try_from(self.block.count().div_ceil(WARP as u64)).unwrap_or(usize::MAX);
-        let (rank, place) = CtaRank::of_warp(warp.index(), warps);
+        let (rank, place) = CtaRank::of_warp(warp.index(), self.warps());
         let first = Cta { at: self.grid.point(u64::from(cta)), index: cta };
         Thread {
             cta: self.member(first, rank).at,
             thread: self.block.point((place * WARP + lane) as u64),
         }
+    }
+
+    /// The cta of a warp, by its rank in the cluster.
+    pub(super) fn rank(&self, warp: WarpId) -> CtaRank {
+        CtaRank::of_warp(warp.index(), self.warps()).0
+    }
+
+    /// The number of warps of a cta.
+    fn warps(&self) -> usize {
+        usize::try_from(self.block.count().div_ceil(WARP as u64)).unwrap_or(usize::MAX)
     }
 
     /// Returns the cta of this rank in the cluster that begins with `first`.
@@ -243,14 +252,30 @@ impl Names<'_> {
     pub(crate) fn address(&self, space: Space, address: u64) -> String {
         if space == Space::Shared && self.program.clusters.are_of_several() {
             let (rank, within) = CtaRank::of_address(address);
-            let of_cta = self.address_within(space, within);
-            return format!("{of_cta} in cta {} of the cluster", rank.index());
+            if self.peer(space, within).is_none() {
+                let of_cta = self.address_within(space, within);
+                return format!("{of_cta} in cta {} of the cluster", rank.index());
+            }
         }
         self.address_within(space, address)
     }
 
+    /// For a peer address that leads nowhere: the rank that it holds, and the address.
+    pub(super) fn peer(&self, space: Space, address: u64) -> Option<(u64, u64)> {
+        match flow::peer_address(CtaRank::of_address(address).1) {
+            ClusterAddress::Peer(rank, within) if space == Space::Shared => {
+                self.program.clusters.are_of_several().then_some((rank, within))
+            }
+            _ => None,
+        }
+    }
+
     /// As `address`, in the memory of one cta.
     pub(super) fn address_within(&self, space: Space, address: u64) -> String {
+        if let Some((rank, within)) = self.peer(space, address) {
+            let of_cta = self.address_within(space, within);
+            return format!("{of_cta} in cta {rank} of the cluster");
+        }
         let stated = self.program.buffers.count();
         let arguments = self.program.params.len() + self.program.fields.len() + stated;
         // A sum of two addresses might look like the address of a representative.

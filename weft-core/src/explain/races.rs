@@ -98,6 +98,8 @@ fn message(
     let thread = |side: &RacingAccess| (side.cta, side.warp, side.lane);
     let level = if first.cta != second.cta {
         "ctas"
+    } else if are_peers(names, [first, second]) {
+        "ctas of a cluster"
     } else if first.warp == second.warp && is_of_product(names, [first, second]) {
         "a warp and its own product of matrices"
     } else if thread(first) == thread(second) {
@@ -192,7 +194,24 @@ fn help(names: &Names<'_>, code: Code, pair: &Pair, [first, second]: [&RacingAcc
         Code::BenignRace | Code::UnorderedStrong => {
             "if this is intended, allow it in weft.toml with a reason".into()
         }
+        _ if are_peers(names, [first, second]) => peer_remedy([first, second]).into(),
         _ => remedy(pair, [first, second]),
+    }
+}
+
+/// Whether two accesses are by threads of different ctas of one cluster.
+fn are_peers(names: &Names<'_>, [first, second]: [&RacingAccess; 2]) -> bool {
+    first.cta == second.cta && names.rank(first.warp) != names.rank(second.warp)
+}
+
+/// Returns how to order accesses of two ctas of a cluster.
+fn peer_remedy(sides: [&RacingAccess; 2]) -> &'static str {
+    if sides.iter().all(|side| side.kind.is_atomic()) {
+        "give both atomics the scope of the cluster or a larger one (`.cluster`, `cuda::thread_scope_device`)"
+    } else {
+        "put the barrier of the cluster between the two (`cluster.sync()`: `barrier.cluster.arrive` and `barrier.cluster.wait`), \
+         whose arrival must not be `.relaxed`, or let the later thread wait for an mbarrier at which the earlier one arrives behind \
+         its access"
     }
 }
 

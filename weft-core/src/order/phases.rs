@@ -13,7 +13,8 @@
 //!   bytes are copied which the phase does not expect, and that it waits for one more arrival, which follows copies.
 //!
 //! An arrival that follows copies happens by itself. What its thread does later is in no order with it. It releases no
-//! accesses but the copies; yet what its thread did before has caused it, and that is enough for the order of phases.
+//! accesses but the copies; yet what its thread did before has caused it, and that is enough for the order of phases. So
+//! is what a thread did before it issued a bulk copy: a phase is complete only once all its bytes are counted.
 
 use super::clock::{Clock, Epoch};
 use super::lane_groups::LaneGroups;
@@ -78,6 +79,9 @@ struct MbarrierPhase {
     released: Clock,
     /// What the threads knew that arrived, the arrivals included.
     arrived: Clock,
+    /// What the threads knew that issued the copies whose bytes it waited for: the phase is complete after that, if it is never
+    /// complete without them.
+    issued: Clock,
     /// All that counts in the phase.
     commands: Vec<PhasePoint>,
     /// Where threads made it expect something without arriving, and whether all copies come after that.
@@ -97,6 +101,7 @@ impl MbarrierPhase {
         Self {
             released: Clock::new(warps),
             arrived: Clock::new(warps),
+            issued: Clock::new(warps),
             commands: Vec::new(),
             expects: Vec::new(),
             has_expected: false,
@@ -109,6 +114,12 @@ impl MbarrierPhase {
     /// Whether some arrival knows that all lanes of a point did it.
     fn is_behind(&self, point: &PhasePoint) -> bool {
         self.arrived.uncaused(point.warp, point.then, point.lanes) == 0
+    }
+
+    /// Whether the phase is complete only after all lanes of a point did it.
+    fn ends_behind(&self, point: &PhasePoint) -> bool {
+        let is_issued = || self.issued.uncaused(point.warp, point.then, point.lanes) == 0;
+        self.is_behind(point) || is_issued()
     }
 
     /// A command of the phase, if a lane does not know that the phase is complete: it knows neither a wait that saw it nor
@@ -231,6 +242,12 @@ impl Phases {
         self.current.released.join_causes(known);
     }
 
+    /// Notes that what a thread did has caused bytes that the current phase waits for.
+    pub(super) fn cause(&mut self, known: &Clock) {
+        self.current.issued.join(known);
+        self.current.released.join_causes(known);
+    }
+
     /// Adds that threads make the current phase wait for one more arrival each.
     pub(super) fn join(&mut self, point: PhasePoint) {
         let is_first = self.current.copied.is_empty();
@@ -271,7 +288,7 @@ impl Phases {
     /// Completes the current phase. Returns an arrival in it and something that should have been ordered before one.
     pub(super) fn complete(&mut self, warps: usize) -> Option<(PhaseDoubt, [PhasePoint; 2])> {
         let Self { current, last, .. } = self;
-        let late = last.waits.iter().find(|wait| !current.is_behind(wait)).copied();
+        let late = last.waits.iter().find(|wait| !current.ends_behind(wait)).copied();
         let late = late.zip(current.commands.last().copied());
         let late = late.map(|(wait, arrival)| (PhaseDoubt::LateWait, [arrival, wait]));
         let last = current.preceding.iter().find(|own| !current.is_behind(own)).copied();

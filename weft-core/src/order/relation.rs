@@ -315,6 +315,9 @@ impl Order {
                     phases.expect(point);
                 } else {
                     phases.copy(point, groups);
+                    let mut causes = Clock::new(0);
+                    groups.release(warp, lanes, now.next(), &mut causes);
+                    phases.cause(&causes);
                 }
                 *now = now.next();
                 found.map(|found| (PhaseDoubt::Arrival, found))

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashMap};
 use foldhash::fast::RandomState;
 
 use super::entry::Conflict;
-use crate::emulate::memory::bytes::Bytes;
-use crate::emulate::{Access, AccessKind, LaneMask, Origin, WARP, WarpId, lanes};
+use crate::emulate::memory::bytes::{Bytes, PAGE};
+use crate::emulate::{Access, AccessKind, CtaRank, LaneMask, Origin, WARP, WarpId, lanes};
 use crate::flow::Pc;
 use crate::ptx::Space;
 
@@ -17,7 +17,7 @@ pub struct RacingAccess {
     pub pc: Pc,
     /// How the instruction accesses memory.
     pub kind: AccessKind,
-    /// Linear index of the cta.
+    /// Linear index of the cta, or of the first one of its cluster.
     pub cta: u32,
     /// The warp.
     pub warp: WarpId,
@@ -155,6 +155,8 @@ pub struct Pairs {
     listed: u64,
     most: u64,
     is_cut: bool,
+    /// Number of warps of a cta, if there are several ctas in a cluster.
+    of_cta: Option<usize>,
 }
 
 /// Most pairs of instructions that are recorded.
@@ -176,7 +178,14 @@ impl Pairs {
             listed: 0,
             most: memory / PAIR_BYTES,
             is_cut: false,
+            of_cta: None,
         }
+    }
+
+    /// The same, in clusters of several ctas of so many warps.
+    #[must_use]
+    pub fn in_clusters(self, warps: usize) -> Self {
+        Self { of_cta: Some(warps), ..self }
     }
 
     /// Records that some pairs, or some of their details, are left out.
@@ -244,7 +253,10 @@ impl Pairs {
         for ((is_global, ..), pair) in self.all.iter().filter(|(_, own)| !own.leaves_the_same()) {
             #[allow(clippy::iter_over_hash_type, reason = "a union does not depend on the order")]
             for (page, bytes) in &pair.pages {
-                *harmful.entry((*is_global, *page)).or_default() |= bytes;
+                // What is known of shared memory holds for that of every cta.
+                let within =
+                    if *is_global { *page } else { CtaRank::of_address(page * PAGE).1 / PAGE };
+                *harmful.entry((*is_global, within)).or_default() |= bytes;
             }
         }
         harmful
@@ -296,7 +308,7 @@ impl Pairs {
         if self.listed < self.most {
             let before = pair.seen.len() + pair.pages.len();
             *pair.pages.entry(met.page).or_default() |= met.bytes;
-            pair.count(first, second, threads);
+            pair.count(first, second, threads, self.of_cta);
             self.listed += (pair.seen.len() + pair.pages.len() - before) as u64;
         } else {
             self.is_cut = true;
@@ -311,7 +323,13 @@ impl Pair {
     }
 
     /// Counts the pairs of threads that were not counted before.
-    fn count(&mut self, first: &RacingAccess, second: &RacingAccess, threads: &Threads) {
+    fn count(
+        &mut self,
+        first: &RacingAccess,
+        second: &RacingAccess,
+        threads: &Threads,
+        of_cta: Option<usize>,
+    ) {
         let warp =
             |side: &RacingAccess| u64::from(side.cta) << u16::BITS | side.warp.index() as u64;
         let (a, b) = (warp(first), warp(second));
@@ -329,7 +347,9 @@ impl Pair {
             new += u64::from((lanes & !*known).count_ones());
             *known |= lanes;
         }
-        let count = match (first.cta == second.cta, first.warp == second.warp) {
+        let rank = |side: &RacingAccess| of_cta.map(|warps| side.warp.index() / warps);
+        let is_one_cta = first.cta == second.cta && rank(first) == rank(second);
+        let count = match (is_one_cta, first.warp == second.warp) {
             (true, true) => &mut self.within_warps,
             (true, false) => &mut self.between_warps,
             (false, _) => &mut self.between_ctas,
