@@ -211,12 +211,12 @@ mod tests {
         blake3::hash(text.as_bytes())
     }
 
-    /// Returns launches that each differ from the others in one setting.
-    fn launches() -> Vec<Launch> {
-        let plain = Launch::default;
-        let with = |options| Launch { options, ..plain() };
-        let args =
-            |args: &[(usize, Arg)]| Launch { args: args.iter().cloned().collect(), ..plain() };
+    /// Returns launches that each differ from the others in an argument.
+    fn with_arguments() -> Vec<Launch> {
+        let args = |args: &[(usize, Arg)]| Launch {
+            args: args.iter().cloned().collect(),
+            ..Launch::default()
+        };
         let buffer = |contents: Option<&[u8]>| {
             Arg::Buffer(Buffer { contents: contents.map(<[u8]>::to_vec) })
         };
@@ -225,22 +225,6 @@ mod tests {
             Arg::Fields(Fields { bytes, fields: fields.iter().cloned().collect() })
         };
         vec![
-            plain(),
-            Launch { block: Some(Dim3::line(64).into()), ..plain() },
-            Launch { block: Some(Dim3 { x: 1, y: 64, z: 1 }.into()), ..plain() },
-            Launch { grid: Some(Dim3::line(64).into()), ..plain() },
-            Launch { block: Some(Dimensions::Any), ..plain() },
-            Launch { grid: Some(Dimensions::Any), ..plain() },
-            Launch { cluster: Some(Dim3::line(64)), ..plain() },
-            Launch { shared: Some(64), ..plain() },
-            Launch { shared: Some(0), ..plain() },
-            Launch { limit: Limit { instructions: 64, ..Limit::default() }, ..plain() },
-            Launch { limit: Limit { memory: 64, ..Limit::default() }, ..plain() },
-            with(Options { past_findings: true, ..Options::default() }),
-            with(Options { witness: 1, ..Options::default() }),
-            with(Options { any_inputs: true, ..Options::default() }),
-            Launch { names: vec!["n".to_owned()], ..plain() },
-            Launch { changed: ["n".to_owned()].into(), ..plain() },
             args(&[(0, Arg::Integer(1))]),
             args(&[(0, Arg::Integer(-1))]),
             args(&[(0, Arg::Integer(1 << 64))]),
@@ -259,6 +243,30 @@ mod tests {
             args(&[(0, fields(None, &[(0, buffer(None))]))]),
             args(&[(0, fields(None, &[(8, buffer(None))]))]),
             args(&[(0, fields(None, &[(8, Arg::Integer(1))]))]),
+        ]
+    }
+
+    /// Returns launches that each differ from the others in one setting.
+    fn launches() -> Vec<Launch> {
+        let plain = Launch::default;
+        let with = |options| Launch { options, ..plain() };
+        let mut all = vec![
+            plain(),
+            Launch { block: Some(Dim3::line(64).into()), ..plain() },
+            Launch { block: Some(Dim3 { x: 1, y: 64, z: 1 }.into()), ..plain() },
+            Launch { grid: Some(Dim3::line(64).into()), ..plain() },
+            Launch { block: Some(Dimensions::Any), ..plain() },
+            Launch { grid: Some(Dimensions::Any), ..plain() },
+            Launch { cluster: Some(Dim3::line(64)), ..plain() },
+            Launch { shared: Some(64), ..plain() },
+            Launch { shared: Some(0), ..plain() },
+            Launch { limit: Limit { instructions: 64, ..Limit::default() }, ..plain() },
+            Launch { limit: Limit { memory: 64, ..Limit::default() }, ..plain() },
+            with(Options { past_findings: true, ..Options::default() }),
+            with(Options { witness: 1, ..Options::default() }),
+            with(Options { any_inputs: true, ..Options::default() }),
+            Launch { names: vec!["n".to_owned()], ..plain() },
+            Launch { changed: ["n".to_owned()].into(), ..plain() },
             with(Options { warp_synchronous: true, ..Options::default() }),
             with(Options { atomics: Atomics::Abstract, ..Options::default() }),
             with(Options { atomics: Atomics::Unique, ..Options::default() }),
@@ -270,7 +278,9 @@ mod tests {
             with(Options { schedule: Schedule::Latest, ..Options::default() }),
             with(Options { schedule: Schedule::Random(0), ..Options::default() }),
             with(Options { schedule: Schedule::Random(1), ..Options::default() }),
-        ]
+        ];
+        all.extend(with_arguments());
+        all
     }
 
     /// Returns launches that differ only in their buffers, and in what points into them.

@@ -94,7 +94,7 @@ mod tests {
             );
             let module = ptx::parse(&text);
             let kernel = module.kernel("k").expect("it stands in the text");
-            let program = linked::build(&module, kernel, &[], &Placement::default());
+            let program = linked::build(&module, kernel, &[], (&Placement::default(), None));
             watches_memory(&program.expect("it can be linked"))
         };
         for load in ["ld.volatile.global.u32", "ld.relaxed.sys.global.u32", "ld.acquire.sys.u32"] {

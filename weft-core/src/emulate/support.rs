@@ -3,7 +3,9 @@
 
 use crate::emulate::machine::exchange;
 use crate::emulate::ops;
-use crate::ptx::isa::{self, Decoded, Effect, FORMS, Form, InstructionRow, Modifier, TABLE};
+use crate::ptx::isa::{
+    self, Decoded, Effect, FORMS, Form, InstructionRow, Modifier, Opcode, TABLE,
+};
 
 /// How the machine treats an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -135,6 +137,10 @@ fn of(decoded: &Decoded) -> Support {
         Effect::Compute => ops::is_computed(decoded),
         // Without `.sync`, the lanes that take part are those that happen to be active.
         Effect::Exchange => exchange::is_computed(decoded) && decoded.modifiers.has(Modifier::Sync),
+        // The linker translates these.
+        _ if matches!(decoded.row.opcode, Opcode::Mapa | Opcode::Getctarank) => {
+            return Support::Exact;
+        }
         _ if decoded.matrix_rows().is_some() || decoded.is_copy() => return Support::Access,
         _ => return support_of_row(decoded.row),
     };

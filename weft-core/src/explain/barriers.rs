@@ -150,64 +150,53 @@ fn count(
     let first = |first: Pc, warp: WarpId, label: String| {
         names.site(Role::First, first, vec![names.first_thread(cta.index, warp, 1)], label)
     };
+    let wrong = |message: String, sites: Vec<Site>, help: &str| {
+        defect(Code::BarrierCount, message, sites, Vec::new(), help)
+    };
     match *misuse {
-        Misuse::Name(name) => {
-            let message = format!("barrier {name} does not exist");
-            let sites = vec![arrival(format!("names barrier {name}"))];
-            defect(Code::BarrierCount, message, sites, Vec::new(), "barriers are named 0 to 15")
-        }
-        Misuse::Count { given, threads } => {
-            let message = format!("a barrier cannot expect {given} threads");
-            let sites = vec![arrival(format!("expects {given}"))];
-            let help = format!(
+        Misuse::Name(name) => wrong(
+            format!("barrier {name} does not exist"),
+            vec![arrival(format!("names barrier {name}"))],
+            "barriers are named 0 to 15",
+        ),
+        Misuse::Count { given, threads } => wrong(
+            format!("a barrier cannot expect {given} threads"),
+            vec![arrival(format!("expects {given}"))],
+            &format!(
                 "the count is a positive multiple of 32, at most the {threads} threads of the cta's warps"
-            );
-            defect(Code::BarrierCount, message, sites, Vec::new(), &help)
-        }
-        Misuse::Mismatch { given, configured, first: at, first_warp } => {
-            let message =
-                format!("participants of one barrier expect {configured} and {given} threads");
-            let sites = vec![
+            ),
+        ),
+        Misuse::Mismatch { given, configured, first: at, first_warp } => wrong(
+            format!("participants of one barrier expect {configured} and {given} threads"),
+            vec![
                 arrival(format!("expects {given}")),
                 first(at, first_warp, format!("expects {configured}")),
-            ];
-            defect(
-                Code::BarrierCount,
-                message,
-                sites,
-                Vec::new(),
-                "give all participants of a barrier one count",
-            )
-        }
-        Misuse::Twice => {
-            let message = "a warp arrives at the barrier of the cluster again before it has waited"
-                .to_owned();
-            let sites = vec![arrival("arrives again".into())];
-            let help = "let every arrival (`barrier.cluster.arrive`) be followed by one wait (`barrier.cluster.wait`)";
-            defect(Code::BarrierCount, message, sites, Vec::new(), help)
-        }
-        Misuse::NotArrived => {
-            let message =
-                "a warp waits for the barrier of the cluster without having arrived".to_owned();
-            let sites = vec![arrival("waits".into())];
-            let help = "let every wait (`barrier.cluster.wait`) follow one arrival (`barrier.cluster.arrive`)";
-            defect(Code::BarrierCount, message, sites, Vec::new(), help)
-        }
-        Misuse::Mixed { first: at, first_warp } => {
-            let message = "a reduction shares a barrier with `sync` or `arrive`".to_owned();
-            let sites = vec![
+            ],
+            "give all participants of a barrier one count",
+        ),
+        Misuse::Twice => by_turns(
+            "a warp arrives at the barrier of the cluster again before it has waited",
+            arrival("arrives again".into()),
+        ),
+        Misuse::NotArrived => by_turns(
+            "a warp waits for the barrier of the cluster without having arrived",
+            arrival("waits".into()),
+        ),
+        Misuse::Mixed { first: at, first_warp } => wrong(
+            "a reduction shares a barrier with `sync` or `arrive`".to_owned(),
+            vec![
                 arrival("arrives in another way".into()),
                 first(at, first_warp, "came first".into()),
-            ];
-            defect(
-                Code::BarrierCount,
-                message,
-                sites,
-                Vec::new(),
-                "use another barrier for the reduction",
-            )
-        }
+            ],
+            "use another barrier for the reduction",
+        ),
     }
+}
+
+/// Returns the finding that a warp does not arrive at the barrier of the cluster and wait for it by turns.
+fn by_turns(message: &str, site: Site) -> Finding {
+    let help = "let every arrival (`barrier.cluster.arrive`) be followed by one wait (`barrier.cluster.wait`)";
+    defect(Code::BarrierCount, message.to_owned(), vec![site], Vec::new(), help)
 }
 
 fn diverged(

@@ -6,6 +6,7 @@
 
 use std::sync::Arc;
 
+use super::addresses::window;
 use super::declared::Clusters;
 use super::error::LinkError;
 use super::linker::{Frame, LinkedLine, Linker, known};
@@ -13,7 +14,7 @@ use super::operands::NameMeaning;
 use super::program::{Condition, Dests, Instr, Operand, Operation, PlaceId, Program};
 use super::special::Special;
 use crate::ptx::isa::{Decoded, Effect, Modifier, Opcode};
-use crate::ptx::{Instruction, Type};
+use crate::ptx::{Instruction, Space, Type};
 
 /// The bit that tells a peer address from one of the cta's own memory.
 const PEER: u64 = 1 << 30;
@@ -98,7 +99,8 @@ impl<'m> Linker<'m> {
         is_beyond.then(|| Arc::new(Decoded { is_strange: true, ..*decoded }))
     }
 
-    /// Links `mapa` and `getctarank`, which translate addresses between the ctas of a cluster. Returns whether it did.
+    /// Links `mapa`, `getctarank` and, in clusters of several ctas, `isspacep`, which translate addresses between the ctas of a
+    /// cluster or tell them apart. Returns whether it did.
     pub(super) fn map_address(
         &mut self,
         frame: &mut Frame<'m>,
@@ -106,12 +108,14 @@ impl<'m> Linker<'m> {
         decoded: &Decoded,
         (guard, place): (Option<Condition>, PlaceId),
     ) -> Result<bool, LinkError> {
-        let is_map = match decoded.row.opcode {
-            Opcode::Mapa => true,
-            Opcode::Getctarank => false,
-            _ => return Ok(false),
-        };
-        if decoded.is_strange {
+        let clusters = self.linked.clusters;
+        let asks = decoded.row.opcode == Opcode::Isspacep
+            && decoded.space == Space::Shared
+            && !decoded.reaches_cluster
+            && clusters.are_of_several();
+        let is_map = decoded.row.opcode == Opcode::Mapa;
+        let is_own = is_map || asks || decoded.row.opcode == Opcode::Getctarank;
+        if decoded.is_strange || !is_own {
             return Ok(false);
         }
         let Some(count) = self.cluster_size() else { return Ok(false) };
@@ -121,8 +125,14 @@ impl<'m> Linker<'m> {
         let rank = own.sources.get(1).filter(|_| is_map).copied();
         let width = width(decoded);
         self.when(guard, place, instruction.span, |linker| match rank {
+            _ if asks => linker.is_own((&own, instruction), first),
             Some(rank) if count > 1 => linker.map((&own, instruction), width, first, rank),
-            None if count > 1 => linker.rank((&own, instruction), width, first),
+            None if count > 1 => {
+                let of = (&own, instruction);
+                let (is_peer, rank) = linker.rank(of, width, first)?;
+                let own = Operand::Special(Special::ClusterCtarank);
+                linker.last(of, "selp.u32", &[rank, own, is_peer])
+            }
             _ => {
                 let moved = if is_map { first } else { Operand::Constant(0) };
                 if let Some(rank) = rank {
@@ -149,22 +159,37 @@ impl<'m> Linker<'m> {
         self.last(of, &add, &[address, wide])
     }
 
-    /// Links `getctarank` in a cluster of several ctas.
-    fn rank(&mut self, of: Translated<'_>, width: &str, address: Operand) -> Result<(), LinkError> {
+    /// Links `isspacep.shared` in a cluster of several ctas: whether a generic address is one of the cta's own shared memory.
+    fn is_own(&mut self, of: Translated<'_>, address: Operand) -> Result<(), LinkError> {
+        let is_shared = self.step(of, "isspacep.shared", &[address])?;
+        let (is_peer, rank) = self.rank(of, "u64", address)?;
+        let own = Operand::Special(Special::ClusterCtarank);
+        let is_own = self.step(of, "setp.eq.u32", &[rank, own])?;
+        let not_peer = self.step(of, "not.pred", &[is_peer])?;
+        let is_own = self.step(of, "or.pred", &[is_own, not_peer])?;
+        self.last(of, "and.pred", &[is_shared, is_own])
+    }
+
+    /// Computes whether an address is a peer address, and the rank that it holds if it is one.
+    fn rank(
+        &mut self,
+        of: Translated<'_>,
+        width: &str,
+        address: Operand,
+    ) -> Result<(Operand, Operand), LinkError> {
         let low = match width {
             "u64" => self.step(of, "cvt.u32.u64", &[address])?,
             _ => address,
         };
         // Of generic addresses, the first one of the window is taken off.
-        let window = crate::flow::window(crate::ptx::Space::Shared) & u64::from(u32::MAX);
+        let window = window(Space::Shared) & u64::from(u32::MAX);
         let first = if width == "u64" { window } else { 0 };
         let low = self.step(of, "sub.u32", &[low, Operand::Constant(first)])?;
         let is_peer = self.step(of, "and.b32", &[low, Operand::Constant(PEER)])?;
         let is_peer = self.step(of, "setp.ne.u32", &[is_peer, Operand::Constant(0)])?;
         let rank = self.step(of, "shr.u32", &[low, Operand::Constant(RANK.into())])?;
         let rank = self.step(of, "and.b32", &[rank, Operand::Constant((PEER >> RANK) - 1)])?;
-        let own = Operand::Special(Special::ClusterCtarank);
-        self.last(of, "selp.u32", &[rank, own, is_peer])
+        Ok((is_peer, rank))
     }
 
     /// Pushes an instruction with these operands. Returns its result.

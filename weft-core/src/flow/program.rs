@@ -214,30 +214,24 @@ impl Instr {
     /// Whether it is a cta barrier that all lanes of a warp must execute together: `bar.X` means `barrier.X.aligned`.
     pub fn is_aligned_barrier(&self) -> bool {
         self.decoded().is_some_and(|decoded| {
-            let is_bar = !decoded.row.pattern.starts_with("barrier");
+            let is_aligned = decoded.modifiers.has(Modifier::Aligned);
             match decoded.row.effect {
-                Effect::ClusterBarrier => decoded.modifiers.has(Modifier::Aligned),
-                Effect::Barrier => is_bar || decoded.modifiers.has(Modifier::Aligned),
+                Effect::ClusterBarrier => is_aligned,
+                Effect::Barrier => is_aligned || !decoded.row.pattern.starts_with("barrier"),
                 _ => false,
             }
         })
     }
 
-    /// Whether it waits for other threads. Exchanges without `.sync`, from before PTX 6.0, take the lanes that are
-    /// active.
+    /// Whether it waits for other threads. Exchanges without `.sync`, from before PTX 6.0, do not.
     pub fn waits(&self) -> bool {
-        match &self.operation {
-            Operation::Known(decoded) => match decoded.row.effect {
-                Effect::Barrier
-                | Effect::ClusterBarrier
-                | Effect::WarpBarrier
-                | Effect::MbarrierWait => true,
-                Effect::Exchange => decoded.modifiers.has(Modifier::Sync),
-                Effect::RegisterCount => decoded.modifiers.has(Modifier::Inc),
-                _ => false,
-            },
+        use Effect::{Barrier, ClusterBarrier, Exchange, MbarrierWait, RegisterCount, WarpBarrier};
+        self.decoded().is_some_and(|decoded| match decoded.row.effect {
+            Barrier | ClusterBarrier | WarpBarrier | MbarrierWait => true,
+            Exchange => decoded.modifiers.has(Modifier::Sync),
+            RegisterCount => decoded.modifiers.has(Modifier::Inc),
             _ => false,
-        }
+        })
     }
 }
 

@@ -1,17 +1,18 @@
 //! The happens-before relation, as far as ctas have run.
 
+mod asynchronous;
+mod cluster;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::clock::{Clock, Epoch};
 use super::lane_copies::LaneCopies;
 use super::lane_groups::LaneGroups;
-use super::phases::{PhaseDoubt, PhaseIssue, PhasePoint, Phases};
+use super::phases::Phases;
 use super::publication::Publication;
 use super::recycling::{Completion, Recycling};
 use crate::emulate::{
-    AgentWork, Arrival, BarrierId, BulkGroup, CopyAgent, CopyCommand, Fence, Iteration, LaneMask,
-    MbarrierEvent, MbarrierId, MbarrierStep, Nearness, Ordering, PerWarp, ProxyFence, WarpId,
-    lanes, lanes as of,
+    Arrival, BarrierId, Iteration, LaneMask, MbarrierId, PerWarp, ProxyFence, WarpId,
 };
 
 /// The time of one warp, and what its lanes know.
@@ -117,52 +118,6 @@ impl Order {
         Self { awaits_agents, ..self }
     }
 
-    /// The same relation, for warps of so many ctas of a cluster.
-    #[must_use]
-    pub fn for_ctas(self, ctas: usize) -> Self {
-        Self { of_cta: self.count / ctas, ..self }
-    }
-
-    /// The same relation, for a program in which warps publish by fences what their `.relaxed` arrivals do not release.
-    #[must_use]
-    pub fn with_publications(self, publishes: bool) -> Self {
-        Self { publishes, ..self }
-    }
-
-    /// How near threads of two warps are to each other. Of agents it is not distinguished whose work they do.
-    pub fn nearness(&self, a: WarpId, b: WarpId) -> Nearness {
-        let is_near = a.index() / self.of_cta == b.index() / self.of_cta;
-        let is_one_cta = self.of_cta == self.count || is_near && !self.is_agent(a);
-        if is_one_cta { Nearness::Cta } else { Nearness::Cluster }
-    }
-
-    /// Whether there are several ctas.
-    pub const fn has_peers(&self) -> bool {
-        self.of_cta < self.count
-    }
-
-    /// Whether these lanes of a warp know that some thread of a cta has begun: that it did something before it released what
-    /// it knew.
-    pub(super) fn knows_start(&self, (warp, lanes): (WarpId, LaneMask), cta: usize) -> bool {
-        let warps = cta * self.of_cta..(cta + 1) * self.of_cta;
-        self.warps[warp].lanes.known_by(lanes).all(|(_, known)| known.has_any(warps.clone()))
-    }
-
-    /// Whether a lane knows that everything that these lanes of a warp did at `then` has happened, be it that memory is not
-    /// ordered by it.
-    pub(super) fn knows(
-        &self,
-        before: (WarpId, Epoch, LaneMask),
-        (after, lane): (WarpId, usize),
-    ) -> bool {
-        self.warps[after].lanes.uncaused(lane, before) == 0
-    }
-
-    /// The cta of a warp.
-    pub fn cta_of(&self, warp: WarpId) -> usize {
-        warp.index() / self.of_cta
-    }
-
     /// The current time of a warp.
     pub fn now(&self, warp: WarpId) -> Epoch {
         self.warps[warp].now
@@ -233,192 +188,6 @@ impl Order {
             None => generation.participants,
         };
         self.completed.insert(barrier, completed);
-    }
-
-    /// Records that a warp has waited for the last generation of the barrier of the cluster.
-    pub fn see_cluster(&mut self, warp: WarpId) {
-        let Some(published) = &self.cluster else { return };
-        let clock = &mut self.warps[warp];
-        clock.tick();
-        clock.lanes.learn(clock.live, published);
-    }
-
-    /// Records a fence, if it makes something ready to be published.
-    pub fn fence(&mut self, fence: Fence) {
-        let Fence { warp, lanes, ordering, scope, is_of_inits, may_execute, .. } = fence;
-        let releases = !matches!(ordering, Ordering::Acquire | Ordering::Weak | Ordering::Relaxed);
-        if !self.publishes || may_execute || !releases || !scope.holds(Nearness::Cluster) {
-            return;
-        }
-        let own = self.publications.entry(warp).or_default();
-        if is_of_inits {
-            if let Some(agent) = own.inits {
-                own.fence_inits(lanes, self.warps[agent].now.next());
-            }
-            return;
-        }
-        let clock = &mut self.warps[warp];
-        let epoch = clock.tick();
-        let mut known = Clock::new(self.count);
-        clock.lanes.release(warp, lanes, epoch, &mut known);
-        own.fence_all(lanes, known);
-    }
-
-    /// Returns those of some lanes that know that the phase before the current one of an object is complete.
-    pub fn knows_completion(&self, object: MbarrierId, warp: WarpId, mask: LaneMask) -> LaneMask {
-        let (phases, groups) = (self.phases.get(&object), &self.warps[warp].lanes);
-        let knows =
-            |lane: &usize| phases.is_some_and(|own| own.is_last_known((warp, *lane), groups));
-        lanes(mask).filter(knows).fold(0, |known, lane| known | 1 << lane)
-    }
-
-    /// Records what lanes do at an mbarrier object. Returns what is not ordered although all schedules agree on phases
-    /// only if it is.
-    pub fn at_mbarrier(&mut self, event: MbarrierEvent) -> Option<PhaseIssue> {
-        let MbarrierEvent { warp, lanes, pc, object, step } = event;
-        let count = self.warps.count();
-        if step == MbarrierStep::Init {
-            self.phases.insert(object, Phases::new(count));
-            return None;
-        }
-        match step {
-            MbarrierStep::Complete => self.release_agents(object),
-            MbarrierStep::Follow { .. } => self.follow(object, (warp, lanes)),
-            _ => {}
-        }
-        let WarpClock { now, lanes: groups, .. } = &mut self.warps[warp];
-        let phases = self.phases.get_mut(&object)?;
-        let is_later = matches!(step, MbarrierStep::Follow { .. });
-        let point = PhasePoint { warp, lanes, then: *now, pc, is_later };
-        let found = match step {
-            MbarrierStep::Init => None,
-            MbarrierStep::Full { has_excess } => phases.late_bytes(has_excess),
-            MbarrierStep::Complete => phases.complete(count),
-            MbarrierStep::Begin { sees_current } => {
-                let found = phases.begin_wait(&point, sees_current, groups);
-                found.map(|found| (PhaseDoubt::EarlyWait, found))
-            }
-            MbarrierStep::Wait { acquires } => {
-                let released = phases.wait(point);
-                if acquires {
-                    groups.learn(lanes, released);
-                }
-                *now = now.next();
-                None
-            }
-            MbarrierStep::Arrive { .. } | MbarrierStep::Follow { .. } => {
-                arrive_in_phase(&mut self.warps[warp], phases, point, step)
-            }
-            MbarrierStep::Expect | MbarrierStep::Copied => {
-                let found = phases.count(point, groups);
-                if step == MbarrierStep::Expect {
-                    phases.expect(point);
-                } else {
-                    phases.copy(point, groups);
-                    let mut causes = Clock::new(0);
-                    groups.release(warp, lanes, now.next(), &mut causes);
-                    phases.cause(&causes);
-                }
-                *now = now.next();
-                found.map(|found| (PhaseDoubt::Arrival, found))
-            }
-        };
-        let (doubt, [here, before]) = found?;
-        Some(PhaseIssue { object, doubt, here: here.side(), before: before.side() })
-    }
-
-    /// Makes those that see the current phase of an object complete know what its agents did.
-    fn release_agents(&mut self, object: MbarrierId) {
-        let Some(phases) = self.phases.get_mut(&object) else { return };
-        for agents in [&self.agents, &self.counting] {
-            if let Some(agent) = agents.get(&object) {
-                phases.release_copies((*agent, LaneMask::MAX, self.warps[*agent].tick()));
-            }
-        }
-    }
-
-    /// Makes those that see the current phase of an object complete know the copies that lanes have issued.
-    fn follow(&mut self, object: MbarrierId, (warp, mask): (WarpId, LaneMask)) {
-        let Some(LaneCopies { agent, .. }) = self.copies.get(&warp) else { return };
-        let Some(phases) = self.phases.get_mut(&object) else { return };
-        let epoch = self.warps[*agent].tick();
-        phases.release_copies((*agent, mask, epoch));
-    }
-
-    /// Lets an agent take over work: it knows what the lane knows that issues the work, and what the lane did.
-    pub fn lend(&mut self, loan: CopyAgent) {
-        let CopyAgent { agent, work, warp, lanes } = loan;
-        while self.warps.count() <= agent.index() {
-            let groups = LaneGroups::new(LaneMask::MAX, 0);
-            self.warps.push(WarpClock {
-                now: Epoch::default(),
-                met: Epoch::default(),
-                live: 0,
-                lanes: groups,
-            });
-        }
-        match work {
-            AgentWork::Counted(object) => drop(self.agents.insert(object, agent)),
-            AgentWork::Counting(object) => {
-                self.generic.insert(agent);
-                self.counting.insert(object, agent);
-            }
-            AgentWork::Grouped => {}
-            AgentWork::Inits => {
-                self.generic.insert(agent);
-                self.publications.entry(warp).or_default().inits = Some(agent);
-                let epoch = self.warps[agent].tick();
-                self.warps[agent].lanes = self.warps[warp].lanes.clone();
-                for lane in of(lanes) {
-                    self.warps[warp].lanes.reach_own(lane, agent, epoch.next());
-                }
-                return;
-            }
-            AgentWork::ByLane => {
-                self.generic.insert(agent);
-                // What each lane did itself, its lane of the agent knows: see `is_own`.
-                self.copies.entry(warp).or_insert_with(|| LaneCopies::new(agent));
-                self.warps[agent].lanes = self.warps[warp].lanes.clone();
-                return;
-            }
-        }
-        let mut known = Clock::new(self.count);
-        let clock = &mut self.warps[warp];
-        let epoch = clock.tick();
-        clock.lanes.release(warp, lanes, epoch, &mut known);
-        self.warps[agent].lanes.take_over(&known);
-    }
-
-    /// Records that a lane makes a group of its bulk copies, or has waited for groups: each commit begins an epoch of their
-    /// agent.
-    pub fn at_bulk_group(&mut self, group: BulkGroup) {
-        let BulkGroup { agent, warp, lanes, step } = group;
-        match step {
-            CopyCommand::Commit => {
-                self.warps[agent].tick();
-            }
-            CopyCommand::Wait(keep) => {
-                let done = self.warps[agent].now.before(keep);
-                let clock = &mut self.warps[warp];
-                clock.tick();
-                clock.lanes.reach(lanes, agent, done);
-            }
-        }
-    }
-
-    /// Records that lanes make groups of their asynchronous copies, or have waited for groups.
-    pub fn at_copies(&mut self, warp: WarpId, mask: LaneMask, command: CopyCommand) {
-        let Some(copies) = self.copies.get_mut(&warp) else { return };
-        match command {
-            CopyCommand::Commit => copies.commit(mask, self.warps[copies.agent].tick()),
-            CopyCommand::Wait(keep) => {
-                let (agent, clock) = (copies.agent, &mut self.warps[warp]);
-                clock.tick();
-                for (lane, epoch) in copies.complete(mask, keep) {
-                    clock.lanes.reach_own(lane, agent, epoch);
-                }
-            }
-        }
     }
 
     /// Whether everything that a lane of `before` did so far happens before what the lane of the same number of `after` does:
@@ -564,39 +333,6 @@ impl Order {
                 && (!self.awaits_agents || known.all(|(_, known)| is_fenced(known)))
         })
     }
-}
-
-/// Lets lanes of a warp arrive at an mbarrier object. Returns what is not ordered.
-fn arrive_in_phase(
-    clock: &mut WarpClock,
-    phases: &mut Phases,
-    point: PhasePoint,
-    step: MbarrierStep,
-) -> Option<(PhaseDoubt, [PhasePoint; 2])> {
-    let found = phases.count(point, &clock.lanes).map(|found| (PhaseDoubt::Arrival, found));
-    let unseen = || Some((PhaseDoubt::Unseen, phases.unseen(&point, &clock.lanes)?));
-    let found = found.or_else(unseen);
-    let then = clock.tick();
-    let (releases, completes, expects) = match step {
-        MbarrierStep::Arrive { releases, completes, expects } => (releases, completes, expects),
-        MbarrierStep::Follow { is_expected: true } => (false, true, false),
-        _ => {
-            phases.join(point);
-            return found;
-        }
-    };
-    if !completes {
-        phases.precede(PhasePoint { then, ..point });
-    }
-    for known in phases.arrive(releases, expects) {
-        clock.lanes.release(point.warp, point.lanes, then, known);
-    }
-    if point.is_later {
-        let mut causes = Clock::new(0);
-        clock.lanes.release(point.warp, point.lanes, then, &mut causes);
-        phases.release_causes(&causes);
-    }
-    found
 }
 
 #[cfg(test)]

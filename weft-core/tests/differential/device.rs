@@ -76,6 +76,7 @@ impl Events for Stores {
 
     fn possible_bypass(&mut self, _: PlaceId) {}
 
+    fn see_cluster(&mut self, _: WarpId) {}
     fn iteration(&mut self, _: WarpId, _: Iteration) {}
 
     fn complete(&mut self, _: BarrierId) {}

@@ -140,37 +140,41 @@ fn of(at: usize, command: Command, commands: &[Command]) -> String {
         Command::ClusterWait(agent) => {
             format!("{}@%p barrier.cluster.wait;\n", select_warp(agent))
         }
-        Command::Receive(agent, mask, slot) => {
-            let expected = command.targets().into_iter().map(|cta| expect(cta, at, WORD));
-            let all = select(agent) + &expected.collect::<String>();
-            let (to, object) = (slot * WORD, 8 * at);
-            if mask == 3 {
-                return format!(
-                    "{all}mov.u16 %mask, 3;\n\
-                     @%p cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster \
-                     [words+{to}], [%from], {WORD}, [full+{object}], %mask;\n"
-                );
-            }
-            let cta = command.targets()[0];
-            format!(
-                "{all}{}add.u32 %own, %peer, {object};\n{}add.u32 %peer, %peer, {to};\n\
-                 @%p cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes \
-                 [%peer], [%from], {WORD}, [%own];\n",
-                mapped("%full", cta),
-                mapped("%words", cta)
-            )
-        }
-        Command::Send(agent, from, (cta, slot)) => {
-            let (object, to, from) = (8 * at, slot * WORD, from * WORD);
-            format!(
-                "{}{}{}add.u32 %own, %peer, {object};\n{}add.u32 %peer, %peer, {to};\n\
-                 @%p cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes \
-                 [%peer], [words+{from}], {WORD}, [%own];\n",
-                select(agent),
-                expect(cta, at, WORD),
-                mapped("%full", cta),
-                mapped("%words", cta)
-            )
-        }
+        Command::Receive(agent, mask, slot) => receive(at, agent, mask, slot),
+        Command::Send(agent, from, to) => send(at, agent, from, to),
     }
+}
+
+/// A copy from global memory to the word of a number in some ctas.
+fn receive(at: usize, agent: usize, mask: u32, slot: usize) -> String {
+    let ctas: Vec<usize> = (0..2).filter(|cta| mask >> cta & 1 == 1).collect();
+    let expected: String = ctas.iter().map(|cta| expect(*cta, at, WORD)).collect();
+    let all = select(agent) + &expected;
+    let (to, object) = (slot * WORD, 8 * at);
+    let [cta] = ctas[..] else {
+        return format!(
+            "{all}mov.u16 %mask, 3;\n\
+             @%p cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster \
+             [words+{to}], [%from], {WORD}, [full+{object}], %mask;\n"
+        );
+    };
+    let (own, peer) = (mapped("%full", cta), mapped("%words", cta));
+    format!(
+        "{all}{own}add.u32 %own, %peer, {object};\n{peer}add.u32 %peer, %peer, {to};\n\
+         @%p cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes \
+         [%peer], [%from], {WORD}, [%own];\n"
+    )
+}
+
+/// A copy from the word of a number to a word of some cta.
+fn send(at: usize, agent: usize, from: usize, (cta, slot): (usize, usize)) -> String {
+    let (object, to, from) = (8 * at, slot * WORD, from * WORD);
+    let (own, peer) = (mapped("%full", cta), mapped("%words", cta));
+    format!(
+        "{}{}{own}add.u32 %own, %peer, {object};\n{peer}add.u32 %peer, %peer, {to};\n\
+         @%p cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes \
+         [%peer], [words+{from}], {WORD}, [%own];\n",
+        select(agent),
+        expect(cta, at, WORD)
+    )
 }

@@ -34,9 +34,16 @@ struct Knowledge {
 }
 
 /// What happens, each event with what happens before it; and what the agents know in the end.
+#[derive(Default)]
 struct History {
     pasts: Vec<(Event, Knowledge)>,
     agents: [Knowledge; AGENTS.len()],
+    /// What the warps have passed on that have arrived in the current generation of the barrier of the cluster.
+    current: Knowledge,
+    /// Number of these warps.
+    arrived: usize,
+    /// What was passed on in the last generation.
+    last: Knowledge,
 }
 
 /// An access of a command: the event, the word and whether it is written, and how.
@@ -180,91 +187,90 @@ fn conflict(
     is_unfenced.then_some(Code::ProxyFence)
 }
 
-/// Returns what happens.
+/// Returns what happens. `meets`: whether a barrier of the cluster stands in front of the list.
 fn history(commands: &[Command], meets: bool) -> History {
-    let mut agents: [Knowledge; AGENTS.len()] = Default::default();
+    let mut history = History::default();
     if meets {
-        for agent in &mut agents {
+        for agent in &mut history.agents {
             agent.caused.extend([Event::Began(0), Event::Began(1)]);
         }
     }
-    let mut pasts: Vec<(Event, Knowledge)> = Vec::new();
-    // What was passed on in the current and in the last generation of the barrier of the cluster.
-    let (mut current, mut last, mut arrived) = (Knowledge::default(), Knowledge::default(), 0);
-    for (at, command) in commands.iter().enumerate() {
-        if let Command::Meet(cta) = *command {
-            let there: Vec<usize> =
-                (0..AGENTS.len()).filter(|agent| AGENTS[*agent].0 == cta).collect();
-            for agent in &there {
-                happen(&mut pasts, &mut agents[*agent], Event::Of(at, *agent));
-            }
-            let mut all = Knowledge::default();
-            there.iter().for_each(|agent| all.learn(&agents[*agent]));
-            there.iter().for_each(|agent| agents[*agent].learn(&all));
-            continue;
+    for at in 0..commands.len() {
+        match commands[at].agent() {
+            Some(agent) => history.act(commands, at, agent),
+            None => history.meet(commands[at], at),
         }
-        let agent = command.agent().expect("one agent does it");
+    }
+    history
+}
+
+impl History {
+    fn happen(&mut self, agent: usize, event: Event) {
+        self.pasts.push((event, self.agents[agent].clone()));
+        self.agents[agent].knows(event);
+    }
+
+    /// Lets the threads of a cta meet.
+    fn meet(&mut self, command: Command, at: usize) {
+        let is_there = |agent: &usize| command == Command::Meet(AGENTS[*agent].0);
+        let there: Vec<usize> = (0..AGENTS.len()).filter(is_there).collect();
+        there.iter().for_each(|agent| self.happen(*agent, Event::Of(at, *agent)));
+        let mut all = Knowledge::default();
+        there.iter().for_each(|agent| all.learn(&self.agents[*agent]));
+        there.iter().for_each(|agent| self.agents[*agent].learn(&all));
+    }
+
+    /// Lets an agent execute a command.
+    fn act(&mut self, commands: &[Command], at: usize, agent: usize) {
         let own = Event::Of(at, agent);
-        match *command {
-            Command::Fence(_) => {
-                happen(&mut pasts, &mut agents[agent], own);
-                let known = agents[agent].known.clone();
-                agents[agent].ready.extend(known);
-            }
-            Command::Init(_) => {
-                happen(&mut pasts, &mut agents[agent], own);
-                agents[agent].inits.insert(own);
-            }
-            Command::FenceInits(_) => {
-                happen(&mut pasts, &mut agents[agent], own);
-                let inits = agents[agent].inits.clone();
-                agents[agent].ready.extend(inits);
-            }
-            Command::ClusterArrive(_, is_relaxed) => {
-                happen(&mut pasts, &mut agents[agent], own);
-                current.caused.extend(agents[agent].caused.iter().copied());
-                let passed = if is_relaxed { &agents[agent].ready } else { &agents[agent].known };
-                current.known.extend(passed.iter().copied());
-                arrived += 1;
-                if arrived == AGENTS.len() {
-                    (last, current, arrived) =
-                        (std::mem::take(&mut current), Knowledge::default(), 0);
-                }
-            }
-            Command::ClusterWait(_) => {
-                agents[agent].learn(&last);
-                happen(&mut pasts, &mut agents[agent], own);
-            }
+        if commands[at] == Command::ClusterWait(agent) {
+            self.agents[agent].learn(&self.last.clone());
+        }
+        if let Command::AwaitCopy(_, copy) = commands[at] {
+            self.learn_of(agent, Event::Of(copy, commands[copy].agent().expect("one does it")));
+            self.agents[agent].knows(Event::Copied(copy, AGENTS[agent].0));
+        }
+        self.happen(agent, own);
+        let knowledge = &mut self.agents[agent];
+        match commands[at] {
+            Command::Fence(_) => knowledge.ready.extend(knowledge.known.iter().copied()),
+            Command::Init(_) => drop(knowledge.inits.insert(own)),
+            Command::FenceInits(_) => knowledge.ready.extend(knowledge.inits.iter().copied()),
+            Command::ClusterArrive(_, is_relaxed) => self.arrive(agent, is_relaxed),
             Command::Await(_, object) => {
+                // The access to the object comes before what the wait sees.
                 let is_it =
                     |other: &Command| matches!(other, Command::Arrive(_, of) if *of == object);
                 let by = commands.iter().position(is_it).expect("it came before");
-                let arriver = commands[by].agent().expect("one agent does it");
-                // The access to the object comes before what the wait sees.
-                happen(&mut pasts, &mut agents[agent], own);
-                agents[agent].learn_of(&pasts, &[Event::Of(by, arriver)]);
+                self.learn_of(agent, Event::Of(by, commands[by].agent().expect("one does it")));
             }
             Command::Receive(..) | Command::Send(..) => {
-                happen(&mut pasts, &mut agents[agent], own);
-                let copied = command.targets().into_iter().map(|cta| Event::Copied(at, cta));
-                pasts.extend(copied.map(|event| (event, agents[agent].clone())));
+                let past = knowledge.clone();
+                let targets = commands[at].targets().into_iter();
+                self.pasts.extend(targets.map(|cta| (Event::Copied(at, cta), past.clone())));
             }
-            Command::AwaitCopy(_, copy) => {
-                let issuer = commands[copy].agent().expect("one agent does it");
-                agents[agent].learn_of(&pasts, &[Event::Of(copy, issuer)]);
-                agents[agent].knows(Event::Copied(copy, AGENTS[agent].0));
-                happen(&mut pasts, &mut agents[agent], own);
-            }
-            _ => happen(&mut pasts, &mut agents[agent], own),
+            _ => {}
         }
     }
-    History { pasts, agents }
-}
 
-/// Lets an event happen to an agent.
-fn happen(pasts: &mut Vec<(Event, Knowledge)>, agent: &mut Knowledge, event: Event) {
-    pasts.push((event, agent.clone()));
-    agent.knows(event);
+    /// Lets the warp of an agent arrive at the barrier of the cluster.
+    fn arrive(&mut self, agent: usize, is_relaxed: bool) {
+        let Knowledge { known, caused, ready, .. } = &self.agents[agent];
+        self.current.caused.extend(caused.iter().copied());
+        self.current.known.extend(if is_relaxed { ready } else { known }.iter().copied());
+        self.arrived += 1;
+        if self.arrived == AGENTS.len() {
+            self.arrived = 0;
+            self.last = std::mem::take(&mut self.current);
+        }
+    }
+
+    /// Lets an agent learn of an event, and what happens before it.
+    fn learn_of(&mut self, agent: usize, event: Event) {
+        let past = self.pasts.iter().find(|(own, _)| *own == event).expect("it came before");
+        self.agents[agent].learn(&past.1);
+        self.agents[agent].knows(event);
+    }
 }
 
 impl Knowledge {
@@ -276,14 +282,5 @@ impl Knowledge {
     fn learn(&mut self, other: &Self) {
         self.known.extend(other.known.iter().copied());
         self.caused.extend(other.caused.iter().copied());
-    }
-
-    /// Learns of events, and what happens before them.
-    fn learn_of(&mut self, pasts: &[(Event, Self)], events: &[Event]) {
-        for event in events {
-            let past = &pasts.iter().find(|(own, _)| own == event).expect("it came before").1;
-            self.learn(&past.clone());
-            self.knows(*event);
-        }
     }
 }

@@ -110,7 +110,7 @@ fn run(program: &Program, schedule: Schedule, pass: &mut impl Pass) -> Option<()
         next: vec![0; agents],
         waits: BTreeMap::new(),
         live: (0..agents).map(WarpId::new).collect(),
-        barriers: Barriers::new(u32::try_from(agents).expect("few agents")),
+        barriers: Barriers::new(agents as u64),
         order: Order::new(&PerWarp::new(agents, |_| 1)),
     };
     let mut turn = 0;
@@ -163,7 +163,7 @@ impl Run<'_> {
             (WarpId::new(agent), BarrierId::named(CtaRank::default(), u64::from(barrier))?);
         let is_complete = self.barriers.arrive(warp, pc, barrier, threads, how, self.live).ok()?;
         let waits = how == BarrierUse::Sync;
-        if self.order.arrive(Arrival { warp, barrier, waits, pc }).is_some() {
+        if self.order.arrive(Arrival { warp, barrier, waits, releases: true, pc }).is_some() {
             return None;
         }
         if waits {

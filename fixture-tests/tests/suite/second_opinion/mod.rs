@@ -6,8 +6,9 @@
 //! byte. None of them drops or summarizes anything, so they are slow. They share with the check everything that comes
 //! before the order: parsing, slicing and the values of the emulator.
 //!
-//! The following kernels are not compared, but counted: launches of which not all ctas run; kernels with case splits,
-//! since each case is a run of its own; traces beyond the bounds below; kernels whose `Facts` do not settle. Of open
+//! The following kernels are not compared, but counted: launches of which not all ctas run; kernels whose ctas form
+//! clusters, which random kernels are for (`weft-core/tests/small_clusters`); kernels with case splits, since each case is a
+//! run of its own; traces beyond the bounds below; kernels whose `Facts` do not settle. Of open
 //! kernels, all accesses at known addresses are compared, and those at open addresses of which the emulator makes
 //! shadow copies; accesses that are reported as open (`depends-on-input`) are not.
 
@@ -24,8 +25,9 @@ use std::fs;
 
 use weft_core::emulate::{self, Cta, DoubtKind, End, Facts, Inputs};
 use weft_core::finding::Report;
-use weft_core::flow::{Placement, Program};
+use weft_core::flow::{Instr, Placement, Program};
 use weft_core::launch::{Dimensions, Launch};
+use weft_core::ptx::isa::Effect;
 use weft_core::ptx::{self, Function, Module};
 use weft_core::slice::{self, Dependences, Floats};
 use weft_fixture_tests::files;
@@ -51,6 +53,7 @@ enum Outcome {
     ManyCtas,
     Ways,
     TooLong,
+    Clusters,
 }
 
 /// One run of all ctas; each ends at its end or at a barrier defect.
@@ -117,6 +120,10 @@ fn judge(module: &Module, kernel: &Function, launch: &Launch, name: &str) -> Out
     }
     let program =
         weft_core::link(module, kernel, &launch, &Placement::default()).expect("fixtures link");
+    let meets = |instr: &Instr| instr.effect() == Effect::ClusterBarrier;
+    if program.clusters.are_of_several() || program.code.iter().any(meets) {
+        return Outcome::Clusters;
+    }
     let launch = &*weft_core::applied(&program, kernel, &launch).expect("it was checked");
     let Some(block) = report.block else { return Outcome::NoLaunch };
     if report.grid.count() > MOST_CTAS {

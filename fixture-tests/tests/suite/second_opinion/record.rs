@@ -70,7 +70,7 @@ impl<'p> Record<'p> {
         Self {
             program,
             relation,
-            barriers: Barriers::new(threads.div_ceil(WARP)),
+            barriers: Barriers::new(threads.div_ceil(WARP).into()),
             here,
             has_ended: vec![false; threads],
             touches: Vec::new(),
@@ -237,6 +237,7 @@ impl Events for Record<'_> {
             }
             AgentWork::Grouped => self.bulk.entry(agent.agent).or_default().add(done),
             AgentWork::ByLane => return,
+            AgentWork::Inits => unreachable!("kernels of clusters are not compared"),
         }
         self.copy = Some((copy, done));
         self.is_copy_in_async = !matches!(agent.work, AgentWork::Counting(_));
@@ -348,6 +349,10 @@ impl Events for Record<'_> {
             }
         }
         self.settle();
+    }
+
+    fn see_cluster(&mut self, _: WarpId) {
+        unreachable!("kernels of clusters are not compared");
     }
 
     fn barrier_exit(&mut self, _: BarrierExit) {}

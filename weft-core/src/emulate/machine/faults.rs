@@ -5,6 +5,7 @@ use super::event::{Access, AccessKind, Events, Fault, FaultKind, Fence, OrderQue
 use super::memory_order::{MemoryScope, Ordering};
 use super::piece::Piece;
 use super::state::Machine;
+use super::stop::OrStop;
 use crate::emulate::value::lane::{Lane, LaneMask, WARP, lanes};
 use crate::emulate::value::origin::Origin;
 use crate::emulate::value::register::Value;
@@ -66,13 +67,25 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     }
 
     /// Emits a fence. Fences for other ways of reaching memory, such as `fence.proxy.alias`, are not modelled and
-    /// emit nothing.
-    pub(super) fn emit_fence(&mut self, warp: WarpId, pc: Pc, instr: &Instr, lanes: LaneMask) {
-        let Some(decoded) = instr.decoded().filter(|decoded| !decoded.is_strange) else { return };
+    /// emit nothing. Fails under an open condition if the fence might publish something.
+    pub(super) fn emit_fence(
+        &mut self,
+        warp: WarpId,
+        pc: Pc,
+        instr: &Instr,
+        lanes: LaneMask,
+    ) -> OrStop<()> {
+        if let Some(side) = self.may_execute.as_ref().filter(|_| self.program.publishes()) {
+            return Err(side.undecided());
+        }
+        let Some(decoded) = instr.decoded().filter(|decoded| !decoded.is_strange) else {
+            return Ok(());
+        };
         let (ordering, scope) = (Ordering::of_fence(decoded), MemoryScope::of(decoded));
         let may_execute = self.may_execute.is_some();
         let is_of_inits = decoded.modifiers.has(Modifier::MbarrierInit);
         self.events.fence(Fence { warp, lanes, pc, ordering, scope, is_of_inits, may_execute });
+        Ok(())
     }
 
     /// Emits a fence between the generic and the async proxy.

@@ -29,8 +29,8 @@ use crate::slice::Slice;
 /// run.
 const TURN: u32 = 4096;
 
-/// Runs the cluster that begins with a cta to its end and emits its events. Sets `reached`, for each instruction, if some lane reached it. Returns
-/// how the run ended and what it cost.
+/// Runs the cluster that begins with a cta to its end and emits its events. Sets `reached`, for each instruction, if some
+/// lane reached it. Returns how the run ended and what it cost.
 pub fn run(
     program: &Program,
     slice: &Slice,
@@ -40,20 +40,16 @@ pub fn run(
     events: &mut (impl Events + OrderQuery),
     reached: &mut [bool],
 ) -> CtaRun {
-    let threads = inputs.block.count();
+    let (threads, ctas) = (inputs.block.count(), inputs.cluster.count());
     let warps = threads.div_ceil(WARP as u64);
-    let ctas = inputs.cluster.count();
     if u64::from(slice.registers).saturating_mul(warps * ctas) > MAX_REGISTERS {
         return CtaRun::ended(too_many_registers(program));
     }
     let count = usize::try_from(warps * ctas).expect("a cluster has few warps");
-    begin(facts, inputs);
+    let limit = begin(facts, inputs);
     let unwritten = Value::open(facts.symbolics.any_number(Origin::Register));
     let warp = |id| Warp::new(id, threads, program.entry, slice, &unwritten);
-    let limit = facts.limit.of_a_cta().saturating_mul(ctas);
-    let limit = limit.min(facts.limit.instructions - facts.spent);
-    let barriers = |warps: u64| Barriers::new(u32::try_from(warps).expect("there are few warps"));
-    let members = inputs.members(cta);
+    let state = |member| CtaState::new(member, Barriers::new(warps), program);
     let mut machine = Machine {
         limit,
         spent: 0,
@@ -61,8 +57,8 @@ pub fn run(
         program,
         slice,
         inputs,
-        ctas: members.map(|member| CtaState::new(member, barriers(warps), program)).collect(),
-        cluster_barrier: barriers(warps * ctas),
+        ctas: inputs.members(cta).map(state).collect(),
+        cluster_barrier: Barriers::new(warps * ctas),
         events,
         facts,
         warps: PerWarp::new(count, warp),
@@ -95,13 +91,15 @@ pub fn run(
     CtaRun { reads_unwritten: facts.symbolics.reads_unwritten, ..run }
 }
 
-/// Prepares what passes find out for the run of a cta.
-fn begin(facts: &mut Facts, inputs: &Inputs) {
+/// Prepares what passes find out for the run of a cluster. Returns the most instructions that it can spend.
+fn begin(facts: &mut Facts, inputs: &Inputs) -> u64 {
     facts.splits.begin();
     facts.counters.begin_cta();
     // If some access might lead from one buffer to another, stores of a loop are not assumed to stay in the buffer or
     // variable that their address is based on.
     facts.strays.some |= !inputs.strays.is_empty();
+    let limit = facts.limit.of_a_cta().saturating_mul(inputs.cluster.count());
+    limit.min(facts.limit.instructions - facts.spent)
 }
 
 /// How the run of a cta ends whose warps have too many registers.

@@ -109,9 +109,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             | Effect::BulkCopy
             | Effect::Multiply
             | Effect::Mbarrier
-            | Effect::MbarrierWait => {
-                return self.wait(warp, block, pc, instr, enabled);
-            }
+            | Effect::MbarrierWait => return self.wait(warp, block, pc, instr, enabled),
             Effect::CopyGroup => {
                 self.copy_command(warp, instr, enabled)?;
                 self.in_lock_step(warp);
@@ -120,13 +118,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             Effect::Compute | Effect::Opaque => {
                 self.compute_counted(warp, pc, instr, enabled)?;
             }
-            Effect::MemoryFence => {
-                // Whether the fence publishes something has to be known.
-                if let Some(side) = self.may_execute.as_ref().filter(|_| self.program.publishes()) {
-                    return Err(side.undecided());
-                }
-                self.emit_fence(warp, pc, instr, enabled);
-            }
+            Effect::MemoryFence => self.emit_fence(warp, pc, instr, enabled)?,
             Effect::ProxyFence => self.emit_proxy_fence(warp, enabled),
             Effect::RegisterCount => return self.change_registers(warp, block, pc, instr, enabled),
             Effect::Nothing | Effect::Branch | Effect::Call | Effect::Return | Effect::Exit => {}

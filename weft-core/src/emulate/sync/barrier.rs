@@ -141,9 +141,10 @@ pub struct Barriers {
 const WARP_THREADS: u32 = WARP as u32;
 
 impl Barriers {
-    /// Makes barriers that are all idle, for a cta of `warps` warps.
-    pub fn new(warps: u32) -> Self {
-        Self { generations: BTreeMap::new(), threads: warps * WARP_THREADS }
+    /// Makes barriers that are all idle, for a cta or a cluster of `warps` warps.
+    pub fn new(warps: u64) -> Self {
+        let threads = u32::try_from(warps * WARP as u64).expect("a cluster has few threads");
+        Self { generations: BTreeMap::new(), threads }
     }
 
     /// Records the arrival of a warp. Returns whether it completes the generation, which makes the barrier idle.

@@ -152,9 +152,6 @@ impl Decoded {
         } else if let Some(space) = space(word) {
             self.space = space;
             self.reaches_cluster |= word == CLUSTER_SPACE;
-            // Where the window of a cluster lies is not known.
-            self.is_strange |=
-                word == CLUSTER_SPACE && matches!(self.row.opcode, Opcode::Isspacep | Opcode::Cvta);
         } else if let Some(modifier) = Modifier::from_word(word) {
             self.modifiers.insert(modifier);
         } else if let Some(columns) = columns(word).filter(|_| self.row.effect == Effect::Multiply)
