@@ -119,9 +119,8 @@ impl CheckError {
     pub const fn setting(&self) -> Option<&'static str> {
         match self {
             Self::BlockSize(_) | Self::BlockExtent(_) | Self::BlockBound { .. } => Some("block"),
-            Self::GridExtent(_) | Self::GridSize(_) => Some("grid"),
+            Self::GridExtent(_) | Self::GridSize(_) | Self::PartOfCluster { .. } => Some("grid"),
             Self::ClusterSize(_) | Self::ClusterBound { .. } => Some("cluster"),
-            Self::PartOfCluster { .. } => Some("grid"),
             Self::Shared(_) => Some("shared"),
             Self::NoParameter { .. } | Self::Argument { .. } | Self::Number { .. } => Some("args"),
             Self::Buffer { .. } => Some("buffers"),
