@@ -129,7 +129,7 @@ fn shows_deadlock(chart: &Chart) -> bool {
 
 #[test]
 fn every_finding_has_a_chart() {
-    let (mut charts, mut races, mut deadlocks) = (0, 0, 0);
+    let (mut charts, mut races, mut deadlocks, mut clusters) = (0, 0, 0, 0);
     for path in files::fixtures().expect("the folder is part of the checkout") {
         let text = fs::read_to_string(&path).expect("fixtures are text");
         let fixture = Fixture::parse(&text, &path).expect("the header is right");
@@ -140,7 +140,13 @@ fn every_finding_has_a_chart() {
             for number in (0..=told.len()).map(|number| (number > 0).then_some(number)) {
                 let kernel = &charted.report().kernel;
                 let name = format!("{kernel} in {}, {number:?}", path.display());
-                let chart = charted.chart(number).unwrap_or_else(|error| panic!("{name}: {error}"));
+                let chart = match charted.chart(number) {
+                    Err(ChartError::Clusters) => {
+                        clusters += 1;
+                        continue;
+                    }
+                    chart => chart.unwrap_or_else(|error| panic!("{name}: {error}")),
+                };
                 assert!(!chart.lanes.is_empty() && chart.rows.len() <= MOST_ROWS, "{name}");
                 is_readable(&name, &svg::chart(&chart));
                 charts += 1;
@@ -159,5 +165,7 @@ fn every_finding_has_a_chart() {
             assert!(matches!(missing, Err(ChartError::NoFinding { .. })), "{missing:?}");
         }
     }
-    assert!(charts > 1500 && races > 100 && deadlocks > 6, "{charts}, {races}, {deadlocks}");
+    // Of kernels of clusters there are no charts.
+    let is_enough = charts > 1500 && races > 100 && deadlocks > 6 && clusters * 10 < charts;
+    assert!(is_enough, "{charts}, {races}, {deadlocks}, {clusters}");
 }

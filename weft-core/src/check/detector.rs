@@ -132,6 +132,7 @@ impl Detector {
     /// Ends the run of a cta; returns what was found, and the footprint that other ctas might race with.
     pub(super) fn close(self) -> (CtaResult, Option<Footprint>) {
         let Self {
+            order,
             shared,
             global,
             footprint,
@@ -150,7 +151,7 @@ impl Detector {
             faults,
             exits,
             bypasses,
-            peers: peers.faults(),
+            peers: peers.faults(&order),
             unwritten: shared.unwritten(),
             is_full: shared.is_full() || global.is_full() || copies.is_full,
             shared: ranges(shared.racing().keys().copied()),

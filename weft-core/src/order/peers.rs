@@ -88,11 +88,14 @@ impl PeerAccesses {
         });
     }
 
-    /// Returns the faults of a run that has ended, one for each instruction.
-    pub fn faults(mut self) -> Vec<PeerFault> {
+    /// Returns the faults of a run that has ended, one for each instruction. If the run was cut short, some ctas have not ended.
+    pub fn faults(mut self, order: &Order) -> Vec<PeerFault> {
         for ((peer, _, _, pc), PeerAccess { thread, may_execute, .. }) in
             std::mem::take(&mut self.pending)
         {
+            if !order.has_ended(peer.index()) {
+                continue;
+            }
             self.note(PeerFault { absence: Absence::After, pc, thread, peer, may_execute });
         }
         self.faults.into_values().collect()

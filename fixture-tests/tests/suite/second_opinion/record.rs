@@ -70,7 +70,7 @@ impl<'p> Record<'p> {
         Self {
             program,
             relation,
-            barriers: Barriers::new(threads.div_ceil(WARP).into()),
+            barriers: Barriers::new(threads.div_ceil(WARP)),
             here,
             has_ended: vec![false; threads],
             touches: Vec::new(),

@@ -50,6 +50,12 @@ impl Order {
         self.warps[after].lanes.uncaused(lane, before) == 0
     }
 
+    /// Whether all threads of a cta have ended.
+    pub(in crate::order) fn has_ended(&self, cta: usize) -> bool {
+        let of_cta = self.warps.iter().skip(cta * self.of_cta).take(self.of_cta);
+        of_cta.into_iter().all(|warp| warp.live == 0)
+    }
+
     /// The cta of a warp.
     pub fn cta_of(&self, warp: WarpId) -> usize {
         warp.index() / self.of_cta
