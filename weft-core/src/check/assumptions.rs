@@ -69,6 +69,9 @@ impl CheckOutcome<'_> {
         if self.assumed.proxies {
             report.assumptions.push(Assumption::ProxyFences);
         }
+        if self.assumed.scopes {
+            report.assumptions.push(Assumption::MbarrierScopes);
+        }
         if self.assumed.products {
             report.assumptions.push(Assumption::ProductFences);
         }

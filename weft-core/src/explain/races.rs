@@ -187,15 +187,23 @@ fn help(names: &Names<'_>, code: Code, pair: &Pair, [first, second]: [&RacingAcc
         Code::AsyncRace if follows_copies(names) => followed_remedy(first, second).into(),
         Code::AsyncRace => copy_remedy(first, second).into(),
         _ if [first, second].iter().any(|side| names.is_of_object(side.pc)) => {
-            "let a barrier order the initialization of the object before every use of it, and its last use before \
-             `mbarrier.inval`"
-                .into()
+            object_remedy(names).into()
         }
         Code::BenignRace | Code::UnorderedStrong => {
             "if this is intended, allow it in weft.toml with a reason".into()
         }
         _ if are_peers(names, [first, second]) => peer_remedy([first, second]).into(),
         _ => remedy(pair, [first, second]),
+    }
+}
+
+/// Returns how to order the initialization of an mbarrier object and its uses.
+fn object_remedy(names: &Names<'_>) -> &'static str {
+    if names.program.publishes() {
+        "let a barrier order the initialization of the object before every use of it, and its last use before `mbarrier.inval`; behind \
+         `barrier.cluster.arrive.relaxed`, the thread that initializes it has to execute `fence.mbarrier_init` before"
+    } else {
+        "let a barrier order the initialization of the object before every use of it, and its last use before `mbarrier.inval`"
     }
 }
 

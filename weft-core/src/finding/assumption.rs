@@ -50,6 +50,8 @@ pub enum Assumption {
     OneCtaClusters,
     /// Proxy fences order accesses of other threads too.
     ProxyFences,
+    /// Arrivals and waits at mbarriers without a scope order the threads of the cluster.
+    MbarrierScopes,
     /// The fences of registers stand that products of matrices need.
     ProductFences,
     /// Tensor copies access no memory that anything else writes.
@@ -167,6 +169,7 @@ impl Assumption {
             Self::Elected => "`elect.sync` elects the lowest lane of its mask",
             Self::OneCtaClusters => "each cta is a cluster of its own",
             Self::ProxyFences => PROXY_FENCES,
+            Self::MbarrierScopes => MBARRIER_SCOPES,
             Self::ProductFences => PRODUCT_FENCES,
             Self::TensorsUnwritten => "nothing writes the tensors that tensor copies read",
             Self::TensorsApart => TENSORS_APART,
@@ -196,6 +199,8 @@ const NO_DIVERGENCE: &str =
 const TENSORS_APART: &str = "tensor copies write boxes that do not overlap with each other, nor with anything else that is accessed";
 const PROXY_FENCES: &str =
     "`fence.proxy.async` orders all that happens before it, whichever threads did it";
+const MBARRIER_SCOPES: &str =
+    "arrivals and waits at mbarriers that state no scope order the threads of the whole cluster";
 const PRODUCT_FENCES: &str =
     "`wgmma.fence` stands wherever `wgmma.mma_async` needs it: that is not checked";
 const OF_WORDS: &str = "pointer arguments are aligned to the words that are accessed through them";

@@ -42,6 +42,8 @@ struct PeerAccess {
     then: Epoch,
     thread: (WarpId, usize),
     may_execute: bool,
+    /// Whether it is one to an mbarrier object: it is done once it has caused something.
+    is_operation: bool,
 }
 
 /// The other cta, and what accesses its memory: a warp or an agent with its lanes, and the instruction.
@@ -65,25 +67,34 @@ impl PeerAccesses {
         let lane = access.lanes.trailing_zeros() as usize % WARP;
         let (peer, _) = CtaRank::of_address(access.addresses.bits_of(lane));
         let thread = access.thread(lane);
-        if order.cta_of(thread.0) == peer.index() {
+        let is_own = order.cta_of(thread.0) == peer.index();
+        // What a copy to another cta reads has to last as well.
+        if is_own && !(order.counts(access.warp) && !access.kind.writes) {
             return;
         }
         let may_execute = access.kind.may_execute;
-        if !order.knows_start((access.warp, access.lanes), peer.index()) {
+        if !is_own && !order.knows_start((access.warp, access.lanes), peer.index()) {
             let pc = access.pc;
             let fault = PeerFault { absence: Absence::Before, pc, thread, peer, may_execute };
             self.note(fault);
         }
         let key = (peer, access.warp, access.lanes, access.pc);
         let then = order.now(access.warp);
-        self.pending.insert(key, PeerAccess { then, thread, may_execute });
+        let is_operation = access.kind.is_atomic() && !access.reads;
+        self.pending.insert(key, PeerAccess { then, thread, may_execute, is_operation });
     }
 
     /// Records that lanes of a warp end: what they know of happens before their cta ends.
     pub fn exit(&mut self, (warp, ended): (WarpId, LaneMask), order: &Order) {
         let cta = order.cta_of(warp);
         self.pending.retain(|(peer, by, mask, _), access| {
-            let knows = |lane: usize| order.knows((*by, access.then, *mask), (warp, lane));
+            let knows = |lane: usize| {
+                let before = (*by, access.then, *mask);
+                match access.is_operation {
+                    true => order.knows(before, (warp, lane)),
+                    false => order.unknown_lanes(before, (warp, lane)) == 0,
+                }
+            };
             peer.index() != cta || !lanes(ended).any(knows)
         });
     }

@@ -77,6 +77,8 @@ pub struct PhaseIssue {
 struct MbarrierPhase {
     /// What the arrivals released.
     released: Clock,
+    /// The same, of threads in the cta of the object.
+    of_cta: Clock,
     /// What the threads knew that arrived, the arrivals included.
     arrived: Clock,
     /// What the threads knew that issued the copies whose bytes it waited for: the phase is complete after that, if it is never
@@ -100,6 +102,7 @@ impl MbarrierPhase {
     fn new(warps: usize) -> Self {
         Self {
             released: Clock::new(warps),
+            of_cta: Clock::new(warps),
             arrived: Clock::new(warps),
             issued: Clock::new(warps),
             commands: Vec::new(),
@@ -220,32 +223,36 @@ impl Phases {
         Some([PhasePoint { lanes: 1 << lane, ..*point }, *last])
     }
 
-    /// The clocks that an arrival adds to what its lanes know. `releases`: whether waits learn it; `expects`: whether it made
-    /// the phase expect bytes.
+    /// The clocks that an arrival adds to what its lanes know. `releases`: whether waits learn it; `is_near`: whether its
+    /// threads are in the cta of the object; `expects`: whether it made the phase expect bytes.
     pub(super) fn arrive(
         &mut self,
-        releases: bool,
+        (releases, is_near): (bool, bool),
         expects: bool,
     ) -> impl Iterator<Item = &mut Clock> {
         self.current.has_expected |= expects;
-        let MbarrierPhase { arrived, released, .. } = &mut self.current;
-        [Some(arrived), Some(released).filter(|_| releases)].into_iter().flatten()
+        let MbarrierPhase { arrived, released, of_cta, .. } = &mut self.current;
+        let (all, near) = (releases, releases && is_near);
+        let released = [Some(released).filter(|_| all), Some(of_cta).filter(|_| near)];
+        std::iter::once(arrived).chain(released.into_iter().flatten())
     }
 
     /// Makes those that see the current phase complete know what lanes of an agent did before an epoch, which it has just begun.
     pub(super) fn release_copies(&mut self, (agent, lanes, epoch): (WarpId, LaneMask, Epoch)) {
         self.current.released.learn(agent, lanes, LaneMask::MAX, epoch);
+        self.current.of_cta.learn(agent, lanes, LaneMask::MAX, epoch);
     }
 
     /// Makes those that see the current phase complete know that what a thread did has caused it.
     pub(super) fn release_causes(&mut self, known: &Clock) {
         self.current.released.join_causes(known);
+        self.current.of_cta.join_causes(known);
     }
 
     /// Notes that what a thread did has caused bytes that the current phase waits for.
     pub(super) fn cause(&mut self, known: &Clock) {
         self.current.issued.join(known);
-        self.current.released.join_causes(known);
+        self.release_causes(known);
     }
 
     /// Adds that threads make the current phase wait for one more arrival each.
@@ -312,9 +319,10 @@ impl Phases {
         before.first_unknown(point, groups)
     }
 
-    /// Adds a wait that sees the phase before. Returns what the arrivals of that phase released.
-    pub(super) fn wait(&mut self, point: PhasePoint) -> &Clock {
+    /// Adds a wait that sees the phase before. Returns what the arrivals of that phase released; `of_cta`: those of threads in the
+    /// cta of the object.
+    pub(super) fn wait(&mut self, point: PhasePoint, of_cta: bool) -> &Clock {
         self.last.waits.push(point);
-        &self.last.released
+        if of_cta { &self.last.of_cta } else { &self.last.released }
     }
 }

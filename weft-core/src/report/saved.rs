@@ -137,6 +137,7 @@ enum AssumptionMirror {
     Elected,
     OneCtaClusters,
     ProxyFences,
+    MbarrierScopes,
     ProductFences,
     TensorsUnwritten,
     TensorsApart,

@@ -75,7 +75,9 @@ pub(crate) fn judge(commands: &[Command], meets: bool) -> Found {
             }
         }
         let (own, home) = (AGENTS[after.agent].0, after.word.0);
-        if own == home {
+        // What a copy to another place reads has to last as well.
+        let is_source = after.copies && !after.writes;
+        if own == home && !is_source {
             continue;
         }
         let began = |event: &Event| match event {
@@ -83,11 +85,16 @@ pub(crate) fn judge(commands: &[Command], meets: bool) -> Found {
             Event::Began(cta) => *cta == home,
             Event::Copied(..) => false,
         };
-        if !before(after.event).caused.iter().any(began) {
+        if own != home && !before(after.event).caused.iter().any(began) {
             found.insert((Wrong::Before(after.at), Code::ClusterLifetime));
         }
         let there = (0..AGENTS.len()).filter(|agent| AGENTS[*agent].0 == home);
-        if !there.into_iter().any(|agent| history.agents[agent].caused.contains(&after.event)) {
+        // An arrival is done once it has caused something, other accesses once memory is ordered behind them.
+        let knows = |agent: usize| {
+            let Knowledge { known, caused, .. } = &history.agents[agent];
+            if after.object.is_some() { caused } else { known }.contains(&after.event)
+        };
+        if !there.into_iter().any(knows) {
             found.insert((Wrong::After(after.at), Code::ClusterLifetime));
         }
     }

@@ -286,7 +286,7 @@ impl Events for Record<'_> {
                     self.here[thread] = Some(self.relation.behind(&[here]));
                 }
             }
-            MbarrierStep::Wait { acquires: true } => {
+            MbarrierStep::Wait { acquires: true, .. } => {
                 for thread in threads(warp, mask) {
                     let mut behind = phases.last().to_vec();
                     behind.push(self.here[thread].expect("a thread that waits runs"));
@@ -295,7 +295,7 @@ impl Events for Record<'_> {
                 let here = threads(warp, mask).filter_map(|thread| self.here[thread]);
                 here.for_each(|point| phases.wait(point));
             }
-            MbarrierStep::Wait { acquires: false } => {
+            MbarrierStep::Wait { acquires: false, .. } => {
                 let here = threads(warp, mask).filter_map(|thread| self.here[thread]);
                 here.for_each(|point| phases.wait(point));
             }

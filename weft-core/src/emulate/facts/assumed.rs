@@ -18,6 +18,8 @@ pub struct Assumed {
     pub elected: bool,
     /// Fences between the proxies order all that happens before them.
     pub proxies: bool,
+    /// Arrivals and waits at mbarriers that state no scope order the threads of the cluster.
+    pub scopes: bool,
     /// Products of matrices see what registers were set to before them.
     pub products: bool,
 }
@@ -25,8 +27,17 @@ pub struct Assumed {
 impl Assumed {
     /// Joins what other runs of the check assumed.
     pub fn join(&mut self, other: Self) {
-        let Self { indices, waits_end, variables, written, targets, elected, proxies, products } =
-            other;
+        let Self {
+            indices,
+            waits_end,
+            variables,
+            written,
+            targets,
+            elected,
+            proxies,
+            scopes,
+            products,
+        } = other;
         self.indices |= indices;
         self.waits_end |= waits_end;
         self.variables |= variables;
@@ -34,6 +45,7 @@ impl Assumed {
         self.targets |= targets;
         self.elected |= elected;
         self.proxies |= proxies;
+        self.scopes |= scopes;
         self.products |= products;
     }
 }

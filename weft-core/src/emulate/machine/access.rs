@@ -81,6 +81,13 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
         let reaches = all.decoded.reaches_cluster
             || all.instr.address.is_some_and(|address| address.space == Space::Generic);
+        let open = all.addresses.open_lanes() & all.lanes;
+        if reaches && open != 0 {
+            // Which cta an open address leads to is not known.
+            let symbol = all.addresses.symbol(open);
+            let origin = symbol.and_then(|symbol| self.facts.symbolics.origin(symbol));
+            return Err(doubt(DoubtKind::Address, all.instr.place, origin));
+        }
         let homes = self.homes(all.warp, (all.addresses, all.lanes), reaches);
         let unclear = || doubt(DoubtKind::Unsupported, all.instr.place, None);
         for Home { cta, lanes, addresses } in homes.ok_or_else(unclear)? {

@@ -13,9 +13,9 @@ use crate::emulate::sync::group::CtaRank;
 use crate::emulate::value::lane::{LaneMask, lanes};
 use crate::emulate::value::register::Value;
 use crate::emulate::value::warp_id::WarpId;
-use crate::flow::{ClusterAddress, Instr, Pc, peer_address};
+use crate::flow::{Address, ClusterAddress, Instr, Pc, peer_address};
 use crate::ptx::Space;
-use crate::ptx::isa::{Decoded, Modifier, Opcode};
+use crate::ptx::isa::{Decoded, Effect, Modifier, Opcode};
 
 /// The name under which lanes wait for the barrier of the cluster: no operand is as large.
 const CLUSTER: u64 = u64::MAX;
@@ -68,6 +68,19 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             addresses: addresses.plus(off.wrapping_neg(), 64).based_on(addresses),
         };
         Some(homes.into_iter().map(within).collect())
+    }
+
+    /// Whether an instruction can act on objects of other ctas: arrivals can, and what counts bytes (PTX ISA §9.7.13.15.8).
+    pub(super) fn reaches_peers(&mut self, decoded: &Decoded, address: &Address) -> bool {
+        let states_scope =
+            decoded.modifiers.first_of(&[Modifier::Cta, Modifier::Cluster]).is_some();
+        let opcode = decoded.row.opcode;
+        let arrives = matches!(opcode, Opcode::MbarrierArrive | Opcode::MbarrierDrop);
+        let orders = arrives || decoded.row.effect == Effect::MbarrierWait;
+        self.facts.assumed.scopes |= self.has_peers() && orders && !states_scope;
+        let counts = matches!(opcode, Opcode::MbarrierExpect | Opcode::MbarrierComplete);
+        let is_wide = decoded.reaches_cluster || address.space == Space::Generic;
+        is_wide && (arrives || counts || decoded.row.effect == Effect::BulkCopy)
     }
 
     /// Emits an access to the shared memory of a cta, or to global memory.

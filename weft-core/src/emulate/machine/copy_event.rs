@@ -68,6 +68,8 @@ pub enum MbarrierStep {
     Wait {
         /// Whether the wait is no `.relaxed` one.
         acquires: bool,
+        /// Whether it acquires from threads of its own cta alone: other ctas of the cluster are not in its scope.
+        of_cta: bool,
     },
 }
 

@@ -62,16 +62,18 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             return Err(doubt(DoubtKind::Unsupported, instr.place, None));
         };
         let addresses = self.object_addresses(warp, (&address, instr.place), mask)?;
-        let homes = self.homes(
-            warp,
-            (&addresses, mask),
-            decoded.reaches_cluster || address.space == Space::Generic,
-        );
+        let reaches = self.reaches_peers(decoded, &address);
+        let homes = self.homes(warp, (&addresses, mask), reaches);
         let Some(homes) = homes else {
             return Err(doubt(DoubtKind::Unsupported, instr.place, None));
         };
         let mut all = Groups::new();
         for Home { cta, lanes, addresses } in homes {
+            // The state of the phase of another cta's object cannot be had (PTX ISA §9.7.13.15.13).
+            let is_remote = cta != self.warps[warp].cta;
+            if is_remote && instr.dests.iter().any(Option::is_some) {
+                return Err(doubt(DoubtKind::Unsupported, instr.place, None));
+            }
             self.access_objects(SyncPoint { lanes, ..point }, cta, &addresses);
             let own = super::wait::groups(&addresses, lanes).into_iter();
             all.extend(own.map(|(address, lanes)| (MbarrierId { cta, address }, lanes)));
@@ -262,6 +264,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     /// Emits what lanes have done. `count`: as in `act`.
     fn emit_acts(&mut self, at: AtObject<'_>, count: u64) {
         let has = |modifier| at.point.decoded.modifiers.has(modifier);
+        // The scope of a cta does not hold the threads that wait for an object of another one.
+        let is_near = at.object.cta == self.warps[at.point.warp].cta;
         let step = match at.point.decoded.row.opcode {
             Opcode::MbarrierInit => MbarrierStep::Init,
             Opcode::MbarrierInval => return,
@@ -269,7 +273,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             Opcode::MbarrierComplete => MbarrierStep::Copied,
             Opcode::CpAsyncArrive => MbarrierStep::Follow { is_expected: has(Modifier::NoInc) },
             _ => MbarrierStep::Arrive {
-                releases: !has(Modifier::Relaxed),
+                releases: !has(Modifier::Relaxed) && (is_near || !has(Modifier::Cta)),
                 completes: !has(Modifier::NoComplete),
                 expects: has(Modifier::ExpectTx) && count > 0,
             },
@@ -434,7 +438,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             self.carry(warp, instr, lanes);
         }
         let acquires = !decoded.modifiers.has(Modifier::Relaxed);
-        self.emit_step(at, MbarrierStep::Wait { acquires });
+        let of_cta = self.has_peers() && decoded.modifiers.has(Modifier::Cta);
+        self.emit_step(at, MbarrierStep::Wait { acquires, of_cta });
     }
 
     /// Releases the lanes that wait for a phase, which lanes have just completed.

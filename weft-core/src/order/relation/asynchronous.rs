@@ -34,6 +34,7 @@ impl Order {
             MbarrierStep::Follow { .. } => self.follow(object, (warp, lanes)),
             _ => {}
         }
+        let is_near = self.cta_of(warp) == object.cta.index();
         let WarpClock { now, lanes: groups, .. } = &mut self.warps[warp];
         let phases = self.phases.get_mut(&object)?;
         let is_later = matches!(step, MbarrierStep::Follow { .. });
@@ -46,8 +47,8 @@ impl Order {
                 let found = phases.begin_wait(&point, sees_current, groups);
                 found.map(|found| (PhaseDoubt::EarlyWait, found))
             }
-            MbarrierStep::Wait { acquires } => {
-                let released = phases.wait(point);
+            MbarrierStep::Wait { acquires, of_cta } => {
+                let released = phases.wait(point, of_cta);
                 if acquires {
                     groups.learn(lanes, released);
                 }
@@ -55,7 +56,7 @@ impl Order {
                 None
             }
             MbarrierStep::Arrive { .. } | MbarrierStep::Follow { .. } => {
-                arrive_in_phase(&mut self.warps[warp], phases, point, step)
+                arrive_in_phase(&mut self.warps[warp], phases, (point, is_near), step)
             }
             MbarrierStep::Expect | MbarrierStep::Copied => {
                 let found = phases.count(point, groups);
@@ -170,11 +171,11 @@ impl Order {
     }
 }
 
-/// Lets lanes of a warp arrive at an mbarrier object. Returns what is not ordered.
+/// Lets lanes of a warp arrive at an mbarrier object, which is in their cta or not. Returns what is not ordered.
 fn arrive_in_phase(
     clock: &mut WarpClock,
     phases: &mut Phases,
-    point: PhasePoint,
+    (point, is_near): (PhasePoint, bool),
     step: MbarrierStep,
 ) -> Option<(PhaseDoubt, [PhasePoint; 2])> {
     let found = phases.count(point, &clock.lanes).map(|found| (PhaseDoubt::Arrival, found));
@@ -192,10 +193,10 @@ fn arrive_in_phase(
     if !completes {
         phases.precede(PhasePoint { then, ..point });
     }
-    for known in phases.arrive(releases, expects) {
+    for known in phases.arrive((releases, is_near), expects) {
         clock.lanes.release(point.warp, point.lanes, then, known);
     }
-    if point.is_later {
+    if point.is_later || !releases || !is_near {
         let mut causes = Clock::new(0);
         clock.lanes.release(point.warp, point.lanes, then, &mut causes);
         phases.release_causes(&causes);

@@ -40,7 +40,7 @@ impl Order {
         self.warps[warp].lanes.known_by(lanes).all(|(_, known)| known.has_any(warps.clone()))
     }
 
-    /// Whether a lane knows that everything that these lanes of a warp did at `then` has happened, be it that memory is not
+    /// Whether a lane knows that everything that these lanes of a warp did at `then` has happened, although memory might not be
     /// ordered by it.
     pub(in crate::order) fn knows(
         &self,
@@ -48,6 +48,11 @@ impl Order {
         (after, lane): (WarpId, usize),
     ) -> bool {
         self.warps[after].lanes.uncaused(lane, before) == 0
+    }
+
+    /// Whether an agent does copies whose bytes an mbarrier object counts.
+    pub(in crate::order) fn counts(&self, agent: WarpId) -> bool {
+        self.agents.values().any(|own| *own == agent)
     }
 
     /// Whether all threads of a cta have ended.
