@@ -145,9 +145,7 @@ impl Assumption {
                 "shared memory begins at address 0, and its variables lie in it in the order of their declaration"
             }
             Self::DynamicShared(_) => "dynamic shared memory is as large as the accesses need",
-            Self::WarpSynchronous => {
-                "the lanes of a warp run in lock step (warp-synchronous = true)"
-            }
+            Self::WarpSynchronous => LOCK_STEP,
             Self::UniqueCounters => {
                 "counters that atomics only increase, or only decrease, do not wrap around, nor do indices made of \
                  their values (atomics = \"unique\")"
@@ -190,6 +188,7 @@ impl Assumption {
     }
 }
 
+const LOCK_STEP: &str = "the lanes of a warp run in lock step (warp-synchronous = true)";
 const PLACES: &str = "addresses that decide something themselves are those of this check, not null and in ascending order";
 const WRITTEN: &str = "loads of shared memory at open addresses read what was written before";
 const ONE_CTA: &str =
