@@ -69,7 +69,7 @@ impl PeerAccesses {
         let thread = access.thread(lane);
         let is_own = order.cta_of(thread.0) == peer.index();
         // What a copy to another cta reads has to last as well.
-        if is_own && !(order.counts(access.warp) && !access.kind.writes) {
+        if is_own && (access.kind.writes || !order.counts(access.warp)) {
             return;
         }
         let may_execute = access.kind.may_execute;
@@ -90,9 +90,10 @@ impl PeerAccesses {
         self.pending.retain(|(peer, by, mask, _), access| {
             let knows = |lane: usize| {
                 let before = (*by, access.then, *mask);
-                match access.is_operation {
-                    true => order.knows(before, (warp, lane)),
-                    false => order.unknown_lanes(before, (warp, lane)) == 0,
+                if access.is_operation {
+                    order.knows(before, (warp, lane))
+                } else {
+                    order.unknown_lanes(before, (warp, lane)) == 0
                 }
             };
             peer.index() != cta || !lanes(ended).any(knows)

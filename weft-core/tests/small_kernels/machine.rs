@@ -159,7 +159,7 @@ impl<'a> Machine<'a> {
             ],
             data: Memory::given(inputs.data(), DATA),
             out: Memory::given(inputs.bytes(), OUT),
-            barriers: vec![Barriers::new(kernel.block.div_ceil(WARP).into()); kernel.grid],
+            barriers: vec![Barriers::new(kernel.block.div_ceil(WARP)); kernel.grid],
             clocks: Clocks::new(threads),
             races: Races::default(),
             outcome: Outcome::default(),
