@@ -221,10 +221,14 @@ impl History {
     fn meet(&mut self, command: Command, at: usize) {
         let is_there = |agent: &usize| command == Command::Meet(AGENTS[*agent].0);
         let there: Vec<usize> = (0..AGENTS.len()).filter(is_there).collect();
-        there.iter().for_each(|agent| self.happen(*agent, Event::Of(at, *agent)));
         let mut all = Knowledge::default();
-        there.iter().for_each(|agent| all.learn(&self.agents[*agent]));
-        there.iter().for_each(|agent| self.agents[*agent].learn(&all));
+        for agent in &there {
+            self.happen(*agent, Event::Of(at, *agent));
+            all.learn(&self.agents[*agent]);
+        }
+        for agent in there {
+            self.agents[agent].learn(&all);
+        }
     }
 
     /// Lets an agent execute a command.
