@@ -353,7 +353,7 @@ mod tests {
         assert_eq!(
             line["launch"],
             json!({
-                "label": "small", "grid": [2, 1, 1], "block": [64, 1, 1], "shared": 64,
+                "label": "small", "grid": [2, 1, 1], "block": [64, 1, 1], "cluster": null, "shared": 64,
                 "args": {"0": -1, "1": u64::MAX, "2": 1.5, "3": {"buffer": {"bytes": 16}}, "4": {"buffer": {"bytes": null}},
                     "5": {"structure": {"bytes": null, "fields": {"16": {"buffer": {"bytes": null}}, "24": 7}}},
                     "6": {"within": {"buffer": "a", "offset": 16}}},

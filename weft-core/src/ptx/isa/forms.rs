@@ -157,7 +157,7 @@ forms! {
     "9.7.9.19": "isspacep(.const|.global|.local|.shared|.shared::cta|.param|.param::entry)" "isspacep.shared::cluster";
     "9.7.9.20": "cvta{.to}(.const|.global|.local|.shared|.shared::cta|.param|.param::entry).u64"
         "cvta{.to}(.const|.global|.local|.shared|.shared::cta|.param|.param::entry).u32"
-        "cvta{.to}.shared::cluster(.u32|.u64)";
+        "cvta{.to}.shared::cluster.u64" "cvta{.to}.shared::cluster.u32";
     "9.7.9.21": "cvt(.u8|.u16|.u32|.u64|.s8|.s16|.s32|.s64)(.u8|.u16|.u32|.u64|.s8|.s16|.s32|.s64)"
         "cvt.sat.u8(.u16|.u32|.u64|.s8|.s16|.s32|.s64)" "cvt.sat.s8(.u8|.u16|.u32|.u64|.s16|.s32|.s64)"
         "cvt.sat.u16(.u32|.u64|.s8|.s16|.s32|.s64)" "cvt.sat.s16(.u16|.u32|.u64|.s32|.s64)"
