@@ -87,10 +87,10 @@ impl<'m> ChartedKernel<'m> {
     /// A finding that there is not, or a kernel that cannot be run because nobody states its block.
     pub fn chart(&self, number: Option<usize>) -> Result<Chart, ChartError> {
         let replay = &self.replay;
+        let subject = ChartSubject::new(&replay.report, number)?;
         if replay.has_clusters()? {
             return Err(ChartError::Clusters);
         }
-        let subject = ChartSubject::new(&replay.report, number)?;
         let is_first = subject.is_first(&replay.report);
         let reported = replay.reported(is_first)?;
         let mut runs_of_report = None;
