@@ -62,6 +62,13 @@ impl Dim3 {
         let narrow = |v: u64| u32::try_from(v).unwrap_or(u32::MAX);
         [narrow(linear % x), narrow(linear / x % y), narrow(linear / (x * y))]
     }
+
+    /// Returns the linear index of the point with these coordinates, saturating: the inverse of [`Self::point`].
+    pub fn index(self, at: [u32; 3]) -> u64 {
+        let [x, y, z] = at.map(u64::from);
+        let row = z.saturating_mul(self.y.into()).saturating_add(y);
+        row.saturating_mul(self.x.into()).saturating_add(x)
+    }
 }
 
 impl fmt::Display for Dim3 {

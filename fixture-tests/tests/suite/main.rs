@@ -2,6 +2,7 @@
 //! because each binary that links the checker takes tens of megabytes.
 
 mod charts;
+mod clustered;
 mod folders;
 mod language;
 mod limits;

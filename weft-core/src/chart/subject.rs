@@ -34,9 +34,8 @@ pub(super) struct ChartSubject<'r> {
 }
 
 /// Returns the warp and the lane of a thread, by its coordinates in a block.
-pub(super) fn place(block: Dim3, [x, y, z]: [u32; 3]) -> (WarpId, usize) {
-    let row = u64::from(z) * u64::from(block.y) + u64::from(y);
-    let linear = usize::try_from(row * u64::from(block.x) + u64::from(x)).unwrap_or(usize::MAX);
+pub(super) fn place(block: Dim3, thread: [u32; 3]) -> (WarpId, usize) {
+    let linear = usize::try_from(block.index(thread)).unwrap_or(usize::MAX);
     // A thread of another block than the one that is run is in no warp of it.
     (WarpId::new((linear / WARP).min(usize::from(u16::MAX))), linear % WARP)
 }

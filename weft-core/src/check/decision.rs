@@ -15,7 +15,7 @@ use crate::race::{Footprint, LaunchShadow, OpenAccesses, Pairs};
 /// half a part what is kept of the ctas that found something.
 const PART: u64 = 16;
 
-/// What the deciding pass found in one cta.
+/// What the deciding pass found in one cluster, which begins with `cta`.
 pub(super) struct DecidedCta {
     pub(super) cta: Cta,
     pub(super) end: End,

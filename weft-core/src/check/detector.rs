@@ -1,4 +1,4 @@
-//! The detector of the deciding pass: vector clocks and shadows of one cta, fed with the machine's events, which find
+//! The detector of the deciding pass: vector clocks and shadows of one cluster, fed with the machine's events, which find
 //! the bytes that race.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +18,7 @@ use crate::race::{CopiesInFlight, Footprint, KnownRows, OpenAccesses, Shadow, Un
 /// The most faults that are recorded for a cta.
 pub(super) const MAX_FAULTS: usize = 1024;
 
-/// The state of one cta's detector.
+/// The state of one cluster's detector.
 pub(super) struct Detector {
     order: Order,
     shared: Shadow,
@@ -44,7 +44,7 @@ pub(super) struct Detector {
     bypasses: BTreeSet<PlaceId>,
 }
 
-/// What was wrong in one cta, or exceeded a limit.
+/// What was wrong in one cluster, or exceeded a limit.
 #[derive(Debug, Default)]
 pub(super) struct CtaResult {
     pub(super) recycled: Vec<Recycling>,
@@ -129,7 +129,7 @@ impl Detector {
         }
     }
 
-    /// Ends the run of a cta; returns what was found, and the footprint that other ctas might race with.
+    /// Ends the run of a cluster; returns what was found, and the footprint that ctas of others might race with.
     pub(super) fn close(self) -> (CtaResult, Option<Footprint>) {
         let Self {
             order,

@@ -121,7 +121,9 @@ const COUNT_ALL: &str = "let the atomic add as much as is indexed with the value
 /// Refutes what is open with unique counters: reports the defects of a run in which the ctas draw from counters in
 /// turn.
 fn refuted(names: &Names<'_>, inputs: &Inputs, mut found: SliceResult) -> SliceResult {
-    if !found.is_open() || found.drawn != Drawn::Distinct {
+    // The ctas of a cluster can wait for each other, so that they might not take turns.
+    let takes_turns = inputs.cluster.count() == 1;
+    if !found.is_open() || found.drawn != Drawn::Distinct || !takes_turns {
         return found;
     }
     let mut in_turn = inputs.clone();

@@ -11,7 +11,7 @@ use crate::race::{Footprint, OpenAccesses};
 /// The most ctas that run in parallel: the results of each are kept until all are done.
 const MOST: u64 = 32;
 
-/// What one cta found when it ran by itself.
+/// What was found in one cluster that ran by itself.
 struct IndependentRun {
     cta: Cta,
     run: CtaRun,

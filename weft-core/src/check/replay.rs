@@ -177,12 +177,9 @@ impl<'m> Replay<'m> {
 
 /// Returns the linear indices of ctas in a grid, and the number of ctas whose passes have to be run for them.
 fn indices(grid: Dim3, places: &[[u32; 3]]) -> (Vec<u64>, u64) {
-    let index = |[x, y, z]: [u32; 3]| {
-        let row = u64::from(z) * u64::from(grid.y) + u64::from(y);
-        row * u64::from(grid.x) + u64::from(x)
-    };
     let is_there = |index: &u64| *index < grid.count();
-    let indices: Vec<u64> = places.iter().copied().map(index).filter(is_there).collect();
+    let indices: Vec<u64> =
+        places.iter().map(|place| grid.index(*place)).filter(is_there).collect();
     let last = indices.iter().max().map_or(1, |last| last + 1);
     (indices, last.max(grid.count().min(ctas::FIRST)))
 }
@@ -251,7 +248,7 @@ impl PassContext<'_> {
     ) -> Vec<ReplayedCta<E>> {
         self.facts.begin();
         let run = |index: &u64| {
-            let cta = self.clustering().around(self.names.grid.point(*index));
+            let cta = self.clustering().first(*index);
             let mut events = observer(cta);
             let mut reached = vec![false; self.names.program.code.len()];
             let end = self.run(self.slice, cta, &mut events, &mut reached).end;

@@ -12,7 +12,6 @@ use crate::emulate::{
 use crate::finding::{Code, Finding, Role, Site};
 use crate::flow::Pc;
 use crate::order::{PhaseIssue, Recycling};
-use crate::ptx::isa::Effect;
 
 /// Whether a run ended in a defect.
 pub(crate) const fn is_defect(end: &End) -> bool {
@@ -270,8 +269,7 @@ fn label(
 
 /// Whether an instruction is one of a barrier of a cta or of a cluster.
 fn is_barrier(names: &Names<'_>, pc: Pc) -> bool {
-    let effect = names.program.code[pc.index()].effect();
-    matches!(effect, Effect::Barrier | Effect::ClusterBarrier)
+    names.program.code[pc.index()].effect().is_barrier()
 }
 
 fn lanes_of(mask: LaneMask) -> String {

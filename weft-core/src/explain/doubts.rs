@@ -61,6 +61,9 @@ pub(crate) fn no_launch(names: &Names<'_>, is_any: bool) -> Finding {
 pub(crate) fn any_grid(names: &Names<'_>, ctas: usize) -> Finding {
     let message = match ctas {
         0 => "the grid can have several sizes, and a run needs a known one",
+        _ if names.program.clusters.are_of_several() => {
+            "the grid can have any size, but only a grid of one cluster was checked"
+        }
         _ => "the grid can have any size, but only a grid of one cta was checked",
     };
     let help = "give `grid` in weft.toml, as a launch for each size that is meant";

@@ -430,7 +430,8 @@ impl Names<'_> {
             }
             Atomics::Off => return None,
         };
-        let tries_order = matches!(self.atomics, Atomics::Auto | Atomics::Unique);
+        let takes_turns = !self.program.clusters.are_of_several();
+        let tries_order = takes_turns && matches!(self.atomics, Atomics::Auto | Atomics::Unique);
         Some(format!("{help}{}", if tries_order { ONE_ORDER } else { "" }))
     }
 

@@ -3,19 +3,15 @@
 use super::defects::defect;
 use super::names::Names;
 use crate::emulate::Cta;
-use crate::finding::{Check, Code, Finding, Role};
+use crate::finding::{Check, Code, Finding, Role, point};
 use crate::order::{Absence, PeerFault};
 
 /// Returns the finding that a cta might not exist when its memory is accessed. `cta`: the first one of the cluster.
 pub(crate) fn absence(names: &Names<'_>, cta: Cta, fault: &PeerFault) -> Finding {
     let PeerFault { absence, pc, thread: (warp, lane), peer, may_execute } = *fault;
     let thread = names.thread(cta.index, warp, lane);
-    let [x, y, z] = names.member(cta, peer).at;
-    let peer = match (names.grid.y, names.grid.z) {
-        (1, 1) => format!("cta {x}"),
-        (_, 1) => format!("cta ({x}, {y})"),
-        _ => format!("cta ({x}, {y}, {z})"),
-    };
+    let home = names.member(cta, peer).at;
+    let peer = format!("cta {}", point(home));
     let (when, help) = match absence {
         Absence::Before => (
             "before that cta has begun",
@@ -34,7 +30,11 @@ pub(crate) fn absence(names: &Names<'_>, cta: Cta, fault: &PeerFault) -> Finding
         ),
     };
     let what = format!("the shared memory of {peer} might be accessed {when}");
-    let label = format!("accesses the memory of {peer}");
+    let label = if thread.cta == home {
+        "copies from the memory of its own cta".to_owned()
+    } else {
+        format!("accesses the memory of {peer}")
+    };
     let sites = vec![names.site(Role::Here, pc, vec![thread], label)];
     if may_execute {
         let found = defect(Code::PossibleRace, what, sites, Vec::new(), help);

@@ -165,7 +165,7 @@ impl Assumption {
                 "branches through a table whose index depends on open values lead to one of its targets"
             }
             Self::Elected => "`elect.sync` elects the lowest lane of its mask",
-            Self::OneCtaClusters => "each cta is a cluster of its own",
+            Self::OneCtaClusters => ONE_CTA_CLUSTERS,
             Self::ProxyFences => PROXY_FENCES,
             Self::MbarrierScopes => MBARRIER_SCOPES,
             Self::ProductFences => PRODUCT_FENCES,
@@ -188,6 +188,8 @@ impl Assumption {
     }
 }
 
+const ONE_CTA_CLUSTERS: &str =
+    "each cta is a cluster of its own, because the launch states no clusters (`cluster`)";
 const LOCK_STEP: &str = "the lanes of a warp run in lock step (warp-synchronous = true)";
 const PLACES: &str = "addresses that decide something themselves are those of this check, not null and in ascending order";
 const WRITTEN: &str = "loads of shared memory at open addresses read what was written before";

@@ -18,4 +18,5 @@ pub use chart::{
 };
 pub use code::{Check, Class, Code};
 pub use report::{Coverage, Finding, ProvedFor, Report, Stats, ThreadPairs, Verdict};
+pub(crate) use site::point;
 pub use site::{Role, Site, SourceLine, Thread};

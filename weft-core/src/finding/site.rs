@@ -85,11 +85,15 @@ pub struct Thread {
 
 impl fmt::Display for Thread {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let point = |p: [u32; 3]| match p {
-            [x, 0, 0] => x.to_string(),
-            [x, y, z] => format!("({x},{y},{z})"),
-        };
         write!(f, "thread {} of cta {}", point(self.thread), point(self.cta))
+    }
+}
+
+/// Returns coordinates as findings show them: the first one alone if the others are zero.
+pub(crate) fn point(at: [u32; 3]) -> String {
+    match at {
+        [x, 0, 0] => x.to_string(),
+        [x, y, z] => format!("({x},{y},{z})"),
     }
 }
 

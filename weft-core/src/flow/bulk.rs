@@ -46,13 +46,9 @@ impl Instr {
     /// Returns the operand of a bulk copy that is an address of global memory, or of a tensor map.
     pub fn copied_global(&self) -> Option<&Operand> {
         let own = self.decoded().filter(|own| own.row.effect == Effect::BulkCopy)?;
-        let at = match sides(own) {
-            _ if own.is_tensor_copy() => 1,
-            [_, Space::Global] => 1,
-            [Space::Global, _] => 0,
-            _ => return None,
-        };
-        self.sources.get(at)
+        let is_global = |space: &Space| *space == Space::Global;
+        let at = if own.is_tensor_copy() { Some(1) } else { sides(own).iter().position(is_global) };
+        self.sources.get(at?)
     }
 
     /// Returns the position of the operand of a bulk copy that has a bit for each cta of the cluster that it copies to; `None`

@@ -20,6 +20,8 @@ use crate::ptx::{Instruction, Space, Type};
 const PEER: u64 = 1 << 30;
 /// The lowest bit of the rank in a peer address. Addresses in the memory of a cta lie below it.
 const RANK: u32 = 26;
+/// One past the last address that a shared variable can have in a cluster of several ctas.
+pub(super) const OWN_END: u64 = 1 << RANK;
 
 /// What a shared address leads to in a cluster of several ctas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,15 +36,26 @@ pub(crate) enum ClusterAddress {
 
 /// Returns what a shared address leads to in a cluster of several ctas.
 pub(crate) const fn peer_address(address: u64) -> ClusterAddress {
-    match address & 3 << PEER.trailing_zeros() {
-        0 => ClusterAddress::Own,
-        PEER => ClusterAddress::Peer((address & (PEER - 1)) >> RANK, address & ((1 << RANK) - 1)),
-        _ => ClusterAddress::Unclear,
+    match address >> PEER.trailing_zeros() {
+        1 => ClusterAddress::Peer((address & (PEER - 1)) >> RANK, address & ((1 << RANK) - 1)),
+        2 | 3 => ClusterAddress::Unclear,
+        // An address of more than 32 bits lies outside of all memory.
+        _ => ClusterAddress::Own,
     }
 }
 
 /// An instruction that is linked as others: its guard, its place and its text.
 type Translated<'i> = (&'i Instr, &'i Instruction);
+
+/// An address that an instruction translates.
+#[derive(Clone, Copy, Debug)]
+struct TranslatedAddress {
+    operand: Operand,
+    /// Its type, `u32` or `u64`.
+    width: &'static str,
+    /// The first address of shared memory as the instruction sees it: that of the window for generic addresses.
+    window: u64,
+}
 
 impl Program {
     /// Whether fences might publish what arrivals at the barrier of the cluster do not release: some are `.relaxed`.
@@ -123,46 +136,52 @@ impl<'m> Linker<'m> {
         let own = Instr { place, ..own };
         let Some(first) = own.sources.first().copied() else { return Ok(false) };
         let rank = own.sources.get(1).filter(|_| is_map).copied();
-        let width = width(decoded);
+        let is_generic = asks || decoded.space != Space::Shared;
+        let address = TranslatedAddress {
+            operand: first,
+            width: if asks { "u64" } else { width(decoded) },
+            window: if is_generic { window(Space::Shared) } else { 0 },
+        };
+        let of = (&own, instruction);
         self.when(guard, place, instruction.span, |linker| match rank {
-            _ if asks => linker.is_own((&own, instruction), first),
-            Some(rank) if count > 1 => linker.map((&own, instruction), width, first, rank),
+            _ if asks => linker.is_own(of, address),
+            Some(rank) if count > 1 => linker.map(of, address, rank),
             None if count > 1 => {
-                let of = (&own, instruction);
-                let (is_peer, rank) = linker.rank(of, width, first)?;
+                let (is_peer, rank) = linker.rank(of, address)?;
                 let own = Operand::Special(Special::ClusterCtarank);
                 linker.last(of, "selp.u32", &[rank, own, is_peer])
             }
             _ => {
                 let moved = if is_map { first } else { Operand::Constant(0) };
                 if let Some(rank) = rank {
-                    linker.refuse_rank(rank, &own, instruction)?;
+                    linker.refuse(of, rank)?;
                 }
-                linker.last((&own, instruction), &format!("mov.{width}"), &[moved])
+                linker.last(of, &format!("mov.{}", address.width), &[moved])
             }
         })?;
         Ok(true)
     }
 
-    /// Links `mapa` in a cluster of several ctas: makes a peer address of one of the cta's own memory.
+    /// Links `mapa` in a cluster of several ctas: makes a peer address of one of the cta's own memory. A rank that no cluster
+    /// has makes an unclear address.
     fn map(
         &mut self,
         of: Translated<'_>,
-        width: &str,
-        address: Operand,
+        address: TranslatedAddress,
         rank: Operand,
     ) -> Result<(), LinkError> {
-        let add = format!("add.{width}");
+        let TranslatedAddress { operand, width, .. } = address;
+        let rank = self.step(of, "min.u32", &[rank, Operand::Constant(PEER >> RANK)])?;
         let shifted = self.step(of, "shl.b32", &[rank, Operand::Constant(RANK.into())])?;
         let marked = self.step(of, "add.u32", &[shifted, Operand::Constant(PEER)])?;
         let wide = if width == "u64" { self.step(of, "cvt.u64.u32", &[marked])? } else { marked };
-        self.last(of, &add, &[address, wide])
+        self.last(of, &format!("add.{width}"), &[operand, wide])
     }
 
     /// Links `isspacep.shared` in a cluster of several ctas: whether a generic address is one of the cta's own shared memory.
-    fn is_own(&mut self, of: Translated<'_>, address: Operand) -> Result<(), LinkError> {
-        let is_shared = self.step(of, "isspacep.shared", &[address])?;
-        let (is_peer, rank) = self.rank(of, "u64", address)?;
+    fn is_own(&mut self, of: Translated<'_>, address: TranslatedAddress) -> Result<(), LinkError> {
+        let is_shared = self.step(of, "isspacep.shared", &[address.operand])?;
+        let (is_peer, rank) = self.rank(of, address)?;
         let own = Operand::Special(Special::ClusterCtarank);
         let is_own = self.step(of, "setp.eq.u32", &[rank, own])?;
         let not_peer = self.step(of, "not.pred", &[is_peer])?;
@@ -174,17 +193,15 @@ impl<'m> Linker<'m> {
     fn rank(
         &mut self,
         of: Translated<'_>,
-        width: &str,
-        address: Operand,
+        address: TranslatedAddress,
     ) -> Result<(Operand, Operand), LinkError> {
+        let TranslatedAddress { operand, width, window } = address;
         let low = match width {
-            "u64" => self.step(of, "cvt.u32.u64", &[address])?,
-            _ => address,
+            "u64" => self.step(of, "cvt.u32.u64", &[operand])?,
+            _ => operand,
         };
-        // Of generic addresses, the first one of the window is taken off.
-        let window = window(Space::Shared) & u64::from(u32::MAX);
-        let first = if width == "u64" { window } else { 0 };
-        let low = self.step(of, "sub.u32", &[low, Operand::Constant(first)])?;
+        let first = Operand::Constant(window & u64::from(u32::MAX));
+        let low = self.step(of, "sub.u32", &[low, first])?;
         let is_peer = self.step(of, "and.b32", &[low, Operand::Constant(PEER)])?;
         let is_peer = self.step(of, "setp.ne.u32", &[is_peer, Operand::Constant(0)])?;
         let rank = self.step(of, "shr.u32", &[low, Operand::Constant(RANK.into())])?;
@@ -227,14 +244,9 @@ impl<'m> Linker<'m> {
     }
 
     /// Makes a thread reach an instruction that is not modelled if the rank of a cta in its cluster is not 0.
-    fn refuse_rank(
-        &mut self,
-        rank: Operand,
-        own: &Instr,
-        instruction: &Instruction,
-    ) -> Result<(), LinkError> {
-        let is_other =
-            self.step((own, instruction), "setp.ne.u32", &[rank, Operand::Constant(0)])?;
+    fn refuse(&mut self, of: Translated<'_>, rank: Operand) -> Result<(), LinkError> {
+        let (own, instruction) = of;
+        let is_other = self.step(of, "setp.ne.u32", &[rank, Operand::Constant(0)])?;
         let Operand::Register(register) = is_other else { return Ok(()) };
         let guard = Some(Condition { register, negated: false });
         let (dests, sources) = (Dests::new(), Box::default());
@@ -260,6 +272,7 @@ mod tests {
             assert_eq!(peer_address(peer), ClusterAddress::Peer(rank, address));
             assert_eq!(peer_address(address), ClusterAddress::Own);
             assert_eq!(peer_address(peer + PEER), ClusterAddress::Unclear);
+            assert_eq!(peer_address(peer + (1 << 32)), ClusterAddress::Own);
         }
     }
 }

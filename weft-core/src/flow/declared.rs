@@ -137,7 +137,8 @@ pub enum Clusters {
     AssumedOfOne,
     /// So many ctas in each dimension, more than one in all: the program depends on it.
     OfSeveral(Dim3),
-    /// The kernel says that the launch states clusters, but the launch is not known.
+    /// The kernel says that the launch states clusters, but the launch is not known; or it has more shared variables than can
+    /// be told apart in clusters of several ctas.
     Unknown,
 }
 

@@ -9,6 +9,7 @@ use super::addresses::{
 };
 use super::declared::{Param, Symbol};
 use super::placement::Placement;
+use crate::launch::MAX_SHARED;
 use crate::ptx::{Module, Space, Variable};
 
 /// The most bytes of local memory that a thread can have (CUDA programming guide, technical specifications).
@@ -68,6 +69,11 @@ impl Layout {
     /// Returns the bytes of static shared memory, rounded up to the alignment of dynamic shared memory.
     pub(super) fn static_shared(&self) -> u64 {
         align(self.shared_bytes, self.dynamic_align.max(DYNAMIC_ALIGN))
+    }
+
+    /// Returns an address behind all shared variables, dynamic shared memory included.
+    pub(super) fn shared_end(&self) -> u64 {
+        self.shared.saturating_add(MAX_SHARED)
     }
 
     /// Takes the alignment of a name of dynamic shared memory into account: the strictest alignment of all its names

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use foldhash::{HashMap, HashSet};
 
 use super::call_site::instructions;
+use super::cluster::OWN_END;
 use super::declared::Clusters;
 use super::error::{LinkError, LinkErrorKind, MAX_PARAMETERS, undeclared};
 use super::indirect::{Definitions, FunctionNames};
@@ -34,6 +35,9 @@ pub(super) fn link(
     let mut linker = Linker::new(module, placement);
     linker.place_statics(kernel)?;
     linker.linked.clusters = Clusters::of(kernel, cluster);
+    if linker.linked.clusters.are_of_several() && linker.layout.shared_end() > OWN_END {
+        linker.linked.clusters = Clusters::Unknown;
+    }
     linker.sharing = Sharing::plan(module, linker.functions, kernel, growth);
     let mut bound = HashMap::default();
     for variable in &kernel.params {

@@ -92,7 +92,8 @@ fn uses(program: &Program) -> Vec<(Space, Pc, Reg)> {
     uses
 }
 
-/// Adds a symbol for each object that a parameter points to in shared or constant memory.
+/// Adds a symbol for each object that a parameter points to in shared or constant memory. In clusters of several ctas, pointers
+/// to shared memory have none: their objects would lie where peer addresses do.
 fn place_objects(program: &mut Program, is_shared: &[bool]) {
     let mut count = 0;
     for (position, param) in program.params.iter_mut().enumerate() {
@@ -101,7 +102,8 @@ fn place_objects(program: &mut Program, is_shared: &[bool]) {
             None if is_shared[position] => Space::Shared,
             _ => continue,
         };
-        if param.is_scalar && matches!(param.size, 4 | 8) {
+        let has_place = space != Space::Shared || !program.clusters.are_of_several();
+        if has_place && param.is_scalar && matches!(param.size, 4 | 8) {
             param.object = Some(program.symbols.len());
             program.symbols.push(layout::object(count, space, param, position, &program.placement));
             count += 1;

@@ -67,7 +67,7 @@ impl Needed {
             is_new |= self.spaces.insert(space);
         }
         let is_stored = space.is_some_and(|space| self.spaces.contains(&space));
-        let waits = matches!(instr.effect(), Effect::Barrier | Effect::WarpBarrier);
+        let waits = instr.effect().is_barrier() || instr.effect() == Effect::WarpBarrier;
         let reads: Vec<Reg> = if is_written || is_stored || waits {
             instr.reads().collect()
         } else if space.is_some() {

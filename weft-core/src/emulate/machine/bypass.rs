@@ -24,7 +24,6 @@ use crate::emulate::value::lane::LaneMask;
 use crate::emulate::value::warp_id::WarpId;
 use crate::flow::{BlockId, Instr, Pc};
 use crate::launch::BarrierDivergence;
-use crate::ptx::isa::Effect;
 use crate::slice;
 
 impl<E: Events + OrderQuery> Machine<'_, E> {
@@ -94,7 +93,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
 
     /// Fails because lanes wait at an aligned barrier that other lanes bypassed at a branch.
     fn bypassed(&self, branch: BlockId, waits: DivergedThreads, late: DivergedThreads) -> Stop {
-        let is_barrier = self.program.code[late.pc.index()].effect() == Effect::Barrier;
+        let is_barrier = self.program.code[late.pc.index()].effect().is_barrier();
         let divergence = if is_barrier && late.pc != waits.pc {
             Divergence::Lanes
         } else {

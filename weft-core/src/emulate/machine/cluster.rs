@@ -1,5 +1,6 @@
-//! The barrier of a cluster (PTX ISA §9.7.13.3): warps arrive at it and wait for it by two instructions. The machine takes
-//! them as a cta barrier with a name of its own.
+//! Clusters of several ctas: which cta's shared memory lanes access, and the barrier of the cluster (PTX ISA §9.7.13.3).
+//! Warps arrive at it and wait for it by two instructions, which the machine takes as those of a cta barrier with a name of
+//! its own.
 
 use smallvec::{SmallVec, smallvec};
 
@@ -13,7 +14,7 @@ use crate::emulate::sync::group::CtaRank;
 use crate::emulate::value::lane::{LaneMask, lanes};
 use crate::emulate::value::register::Value;
 use crate::emulate::value::warp_id::WarpId;
-use crate::flow::{Address, ClusterAddress, Instr, Pc, peer_address};
+use crate::flow::{Address, ClusterAddress, Pc, peer_address};
 use crate::ptx::Space;
 use crate::ptx::isa::{Decoded, Effect, Modifier, Opcode};
 
@@ -25,6 +26,18 @@ pub(super) struct Home {
     pub(super) cta: CtaRank,
     pub(super) lanes: LaneMask,
     pub(super) addresses: Value,
+}
+
+/// Whether an instruction arrives at an mbarrier object.
+const fn arrives(decoded: &Decoded) -> bool {
+    matches!(decoded.row.opcode, Opcode::MbarrierArrive | Opcode::MbarrierDrop)
+}
+
+/// Whether an instruction can act on objects of other ctas: arrivals can, and what counts bytes (PTX ISA §9.7.13.15.8).
+pub(super) fn reaches_peers(decoded: &Decoded, address: &Address) -> bool {
+    let counts = matches!(decoded.row.opcode, Opcode::MbarrierExpect | Opcode::MbarrierComplete);
+    let is_wide = decoded.reaches_cluster || address.space == Space::Generic;
+    is_wide && (arrives(decoded) || counts || decoded.row.effect == Effect::BulkCopy)
 }
 
 /// The barrier that lanes of a cta wait at under a name; `None`: there is none.
@@ -70,17 +83,12 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         Some(homes.into_iter().map(within).collect())
     }
 
-    /// Whether an instruction can act on objects of other ctas: arrivals can, and what counts bytes (PTX ISA §9.7.13.15.8).
-    pub(super) fn reaches_peers(&mut self, decoded: &Decoded, address: &Address) -> bool {
+    /// Notes what is assumed of an instruction of an mbarrier object that orders threads and states no scope.
+    pub(super) fn assume_scope(&mut self, decoded: &Decoded) {
         let states_scope =
             decoded.modifiers.first_of(&[Modifier::Cta, Modifier::Cluster]).is_some();
-        let opcode = decoded.row.opcode;
-        let arrives = matches!(opcode, Opcode::MbarrierArrive | Opcode::MbarrierDrop);
-        let orders = arrives || decoded.row.effect == Effect::MbarrierWait;
+        let orders = arrives(decoded) || decoded.row.effect == Effect::MbarrierWait;
         self.facts.assumed.scopes |= self.has_peers() && orders && !states_scope;
-        let counts = matches!(opcode, Opcode::MbarrierExpect | Opcode::MbarrierComplete);
-        let is_wide = decoded.reaches_cluster || address.space == Space::Generic;
-        is_wide && (arrives || counts || decoded.row.effect == Effect::BulkCopy)
     }
 
     /// Emits an access to the shared memory of a cta, or to global memory.
@@ -161,7 +169,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
 
     /// Whether an instruction is `.relaxed`.
     pub(super) fn is_relaxed(&self, pc: Pc) -> bool {
-        let decoded: Option<&Decoded> = Instr::decoded(&self.program.code[pc.index()]);
+        let decoded = self.program.code[pc.index()].decoded();
         decoded.is_some_and(|decoded| decoded.modifiers.has(Modifier::Relaxed))
     }
 }

@@ -173,7 +173,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         if !is_global && piece.space != Space::Shared {
             return self.read(piece, lane, address, size);
         }
-        let (cta, ran) = (self.cta(piece.warp).index, self.spent);
+        // The ctas of a cluster run together: the first one stands for all of them.
+        let (cta, ran) = (self.ctas[0].cta.index, self.spent);
         // It is not known what ctas write that are not run.
         let is_settled = (!is_global || self.inputs.runs_all_ctas)
             && self.facts.interference.poll(cta, ran, is_global, address, size);
@@ -214,7 +215,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                 &mut self.facts.symbolics,
             );
         }
-        if let Some(origin) = self.other_iterations(warp, space, address, size) {
+        if let Some(origin) = self.other_iterations(piece, address, size) {
             let is_written = space != Space::Shared
                 || self.shared(piece.home).is_surely_written(address, size, view.guards);
             let origin = if is_written { origin } else { unwritten.perhaps() };
@@ -237,7 +238,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         value: Lane,
     ) {
         let &Piece { warp, space, .. } = piece;
-        self.note_written(warp, space, address, size);
+        self.note_written(piece, address, size);
         self.leave_behind(piece, value);
         let guards = self.guards(piece, lane, (address, size));
         let memory = match space {

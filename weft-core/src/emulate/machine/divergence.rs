@@ -1,12 +1,12 @@
 //! Barrier divergence: checks the rule of PTX for the lanes of a warp, and the rule of `OpenCL` for the whole cta
 //! (ESOP'13 §3.2): all threads reach the same barrier instruction (B1) with the same loop counters (B2).
 
-use super::divergence_state::FirstArrivals;
+use super::divergence_state::{FirstArrivals, MeetingPlace};
 use super::event::{DivergedThreads, Divergence, End, Events, OrderQuery};
 use super::state::Machine;
 use super::stop::{OrStop, Stop};
-use super::warp::Wait;
-use crate::emulate::sync::barrier::BarrierId;
+use super::warp::{Wait, WaitFor};
+use crate::emulate::sync::barrier::{BarrierId, BarrierUse};
 use crate::emulate::value::lane::{LaneMask, WARP, lanes};
 use crate::emulate::value::warp_id::{WarpId, WarpSet};
 use crate::flow::{BlockId, Pc};
@@ -79,11 +79,12 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         if !self.checks_cta() {
             return Ok(());
         }
+        let place = MeetingPlace { cta: self.warps[warp].cta, barrier, is_await: is_await(first) };
         for wait in sides {
             for lane in lanes(wait.lanes) {
                 let side = self.waiting(warp, wait, 1 << lane);
                 let warps = WarpSet::EMPTY;
-                let reached = self.first_arrivals.entry(barrier);
+                let reached = self.first_arrivals.entry(place);
                 let reached =
                     reached.or_insert_with(|| FirstArrivals { first: side.clone(), warps });
                 reached.warps.insert(warp);
@@ -100,17 +101,31 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             let side = self.waiting(warp, first, first.lanes);
             return Err(diverged(Divergence::Ended, vec![side]));
         }
+        if place.is_await && self.has_all(place) {
+            self.first_arrivals.remove(&place);
+        }
         Ok(())
     }
 
-    /// Checks that all warps of the cta came to a generation of a barrier, which is complete.
+    /// Checks that all warps of each cta that takes part came to a generation of a barrier, which is complete.
     pub(super) fn check_gathered(&mut self, barrier: BarrierId) -> OrStop<()> {
-        let Some(reached) = self.first_arrivals.remove(&barrier) else { return Ok(()) };
-        let warps = self.warps.iter().filter(|warp| warp.cta == barrier.cta()).count();
-        if reached.warps.count() as usize == warps {
-            return Ok(());
+        let is_it = |place: &MeetingPlace| place.barrier == barrier && !place.is_await;
+        let places: Vec<_> = self.first_arrivals.keys().copied().filter(is_it).collect();
+        for place in places {
+            let has_all = self.has_all(place);
+            let reached = self.first_arrivals.remove(&place);
+            if let Some(reached) = reached.filter(|_| !has_all) {
+                return Err(diverged(Divergence::Ended, vec![reached.first]));
+            }
         }
-        Err(diverged(Divergence::Ended, vec![reached.first]))
+        Ok(())
+    }
+
+    /// Whether all warps of a cta have come to a place.
+    fn has_all(&self, place: MeetingPlace) -> bool {
+        let warps = self.warps.iter().filter(|warp| warp.cta == place.cta).count();
+        let come = |reached: &FirstArrivals| reached.warps.count() as usize;
+        self.first_arrivals.get(&place).map_or(0, come) == warps
     }
 
     /// Whether lanes of one warp at these two barriers break a rule. Warps arrive as a unit, so lanes at two barrier
@@ -124,6 +139,11 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     pub(super) fn is_aligned(&self, wait: &Wait) -> bool {
         self.program.code[wait.pc.index()].is_aligned_barrier()
     }
+}
+
+/// Whether lanes wait for the barrier of the cluster, at which their warp has arrived before.
+const fn is_await(wait: &Wait) -> bool {
+    matches!(wait.what, WaitFor::Warp { how: BarrierUse::Await, .. })
 }
 
 /// Stops because of barrier divergence.

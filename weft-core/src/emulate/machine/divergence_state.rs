@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use super::event::DivergedThreads;
+use crate::emulate::sync::barrier::BarrierId;
+use crate::emulate::sync::group::CtaRank;
 use crate::emulate::value::lane::WARP;
 use crate::emulate::value::warp_id::WarpSet;
 use crate::flow::BlockId;
@@ -10,7 +12,16 @@ use crate::flow::BlockId;
 /// For each loop header, how often each lane has come back to it since it entered the loop.
 pub(super) type LoopCounters = BTreeMap<BlockId, [u32; WARP]>;
 
-/// The threads that came first to a generation of a barrier, and the warps that have come so far.
+/// Where the threads of a cta meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct MeetingPlace {
+    pub(super) cta: CtaRank,
+    pub(super) barrier: BarrierId,
+    /// Whether they wait for the barrier of the cluster, at which they have arrived before.
+    pub(super) is_await: bool,
+}
+
+/// The threads of a cta that came first to a generation of a barrier, and its warps that have come so far.
 #[derive(Clone, Debug)]
 pub(super) struct FirstArrivals {
     pub(super) first: DivergedThreads,

@@ -9,6 +9,7 @@
 
 use super::event::{Events, Iteration, OrderQuery};
 use super::open_loop::{GeneralPhase, OpenLoop, Phase, inside};
+use super::piece::Piece;
 use super::state::Machine;
 use super::stop::{OrStop, undecided};
 use super::warp::Warp;
@@ -189,11 +190,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     }
 
     /// Records that a warp writes memory that threads share.
-    pub(super) fn note_written(&mut self, warp: WarpId, space: Space, address: u64, bytes: u32) {
-        if !matches!(space, Space::Shared | Space::Global) {
-            return;
-        }
-        let is_global = space == Space::Global;
+    pub(super) fn note_written(&mut self, piece: &Piece<'_>, address: u64, bytes: u32) {
+        let warp = piece.warp;
+        let Some((is_global, address)) = piece.place(address) else { return };
         self.written.write(is_global, address, bytes, self.warps[warp].general);
         if self.is_in_general(warp) {
             self.facts.inherited.write(is_global, address, bytes);
@@ -204,15 +203,14 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     /// have left it; `None` if memory holds what the warp reads.
     pub(super) fn other_iterations(
         &mut self,
-        warp: WarpId,
-        space: Space,
+        piece: &Piece<'_>,
         address: u64,
         bytes: u32,
     ) -> Option<Origin> {
+        let warp = piece.warp;
         let state = self.warps[warp].general?;
-        let is_global = space == Space::Global;
-        let is_shared = is_global || space == Space::Shared;
-        if !is_shared || self.written.holds(is_global, address, bytes, state) {
+        let (is_global, address) = piece.place(address)?;
+        if self.written.holds(is_global, address, bytes, state) {
             return None;
         }
         let origin = self.open_loops.get(&(warp, state.0)).and_then(|loop_state| loop_state.origin);

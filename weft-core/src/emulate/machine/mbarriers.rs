@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use super::cluster::Home;
+use super::cluster::{Home, reaches_peers};
 use super::copy_event::{AgentWork, CopyAgent, MbarrierEvent, MbarrierStep};
 use super::event::{Access, AccessKind, AccessManner, DoubtKind, End, Events, Issuer, OrderQuery};
 use super::memory_order::{MemoryOrder, MemoryScope, Ordering};
@@ -62,8 +62,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             return Err(doubt(DoubtKind::Unsupported, instr.place, None));
         };
         let addresses = self.object_addresses(warp, (&address, instr.place), mask)?;
-        let reaches = self.reaches_peers(decoded, &address);
-        let homes = self.homes(warp, (&addresses, mask), reaches);
+        self.assume_scope(decoded);
+        let homes = self.homes(warp, (&addresses, mask), reaches_peers(decoded, &address));
         let Some(homes) = homes else {
             return Err(doubt(DoubtKind::Unsupported, instr.place, None));
         };
@@ -288,7 +288,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let Some(Some(dest)) = at.point.instr.dests.first() else { return };
         let key = (at.object, phase % TOKENS);
         let origin = Origin::Hardware(at.point.pc);
-        let symbol = self.facts.symbolics.token(origin, at.object.address, key.1);
+        let object = at.object.cta.first() + at.object.address;
+        let symbol = self.facts.symbolics.token(origin, object, key.1);
         self.phases.tokens.insert(symbol, key);
         self.warps[at.point.warp].write(*dest, Value::open(symbol), at.point.lanes);
     }

@@ -12,7 +12,7 @@
 //!   they exchange. [`mbarriers`] runs mbarrier objects, at which lanes wait if their wait is a [`spin`]; a test that only
 //!   decides whether a wait is left out is one of the [`peeks`], which fail ([`peeking`]); [`phase_state`] holds what is
 //!   known of all these. [`following`] makes asynchronous copies arrive at objects, and [`object_checks`] checks
-//!   what might reach objects otherwise. [`cluster`] runs the barrier of a cluster,
+//!   what might reach objects otherwise. [`cluster`] tells apart the memory of the ctas of a cluster and runs its barrier,
 //!   [`registers`] changes of the number of registers, for which warps can wait. Barrier
 //!   divergence: [`divergence`] with [`divergence_state`], [`bypass`] with [`partings`].
 //! - Open conditions: [`sides`] runs both sides of a branch, each as [`may_execute`].

@@ -26,6 +26,15 @@ pub(super) struct Piece<'a> {
 }
 
 impl Piece<'_> {
+    /// Where an address lies in memory that threads share, as events state it: whether in global memory, and the address.
+    pub(super) fn place(&self, address: u64) -> Option<(bool, u64)> {
+        match self.space {
+            Space::Global => Some((true, address)),
+            Space::Shared => Some((false, self.home.first().wrapping_add(address))),
+            _ => None,
+        }
+    }
+
     /// Bytes that each lane accesses, all elements of a vector together.
     pub(super) fn bytes(&self) -> u32 {
         self.decoded.ty().bytes() * u32::from(self.decoded.vector())

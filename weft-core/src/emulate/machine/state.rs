@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::copying::Copying;
-use super::divergence_state::{FirstArrivals, LoopCounters};
+use super::divergence_state::{FirstArrivals, LoopCounters, MeetingPlace};
 use super::draws::Draws;
 use super::event::{Doubt, End};
 use super::may_execute::OpenSide;
@@ -127,8 +127,8 @@ pub(super) struct Machine<'a, E> {
     pub(super) loop_counters: PerWarp<LoopCounters>,
     /// What is known of waits for phases of mbarrier objects, and of bulk copies.
     pub(super) phases: PhaseState,
-    /// For each barrier, the threads that came first to its current generation.
-    pub(super) first_arrivals: BTreeMap<BarrierId, FirstArrivals>,
+    /// For each place where threads of a cta meet, those that came first this time.
+    pub(super) first_arrivals: BTreeMap<MeetingPlace, FirstArrivals>,
     /// Number of atomic instructions that the warps have executed. Symbolic values that stand for later results count
     /// as well, so that each result gets another number.
     pub(super) atomics: u64,

@@ -78,7 +78,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let bytes = bytes * boxes;
         let align = u64::from(point.instr.copied().first().map_or(1, |side| side.align));
         let (writes, space) = (object.is_some(), Space::Shared);
-        let (home, first) = self.target(point, duty, first)?;
+        // What a copy reads from shared memory is always its own cta's.
+        let own = self.warps[point.warp].cta;
+        let (home, first) = if writes { self.target(point, duty, first)? } else { (own, first) };
         self.copy_side(point, CopySide { duty, writes, home, space, first, bytes, align })?;
         Ok(Some(bytes))
     }

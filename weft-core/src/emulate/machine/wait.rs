@@ -44,7 +44,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let Some(decoded) = instr.decoded() else { return Ok(0) };
         let effect = decoded.row.effect;
         if let Some(may_execute) = &self.may_execute
-            && (matches!(effect, Effect::Barrier | Effect::ClusterBarrier)
+            && (effect.is_barrier()
                 || !may_execute.is_convergent()
                 || effect == Effect::WarpBarrier && !may_execute.is_in_step())
         {

@@ -121,16 +121,20 @@ pub struct Cta {
     pub index: u32,
 }
 
+impl Cta {
+    /// Returns the cta with these coordinates in a grid.
+    pub fn at(grid: Dim3, at: [u32; 3]) -> Self {
+        Self { at, index: u32::try_from(grid.index(at)).unwrap_or(u32::MAX) }
+    }
+}
+
 /// Returns the cta of this rank in the cluster that begins with `first`.
 pub fn member(grid: Dim3, cluster: Dim3, first: Cta, rank: u64) -> Cta {
     if rank == 0 {
         return first;
     }
     let within = cluster.point(rank);
-    let [x, y, z] = std::array::from_fn(|part| first.at[part].saturating_add(within[part]));
-    let row = u64::from(z).saturating_mul(grid.y.into()).saturating_add(y.into());
-    let index = row.saturating_mul(grid.x.into()).saturating_add(x.into());
-    Cta { at: [x, y, z], index: u32::try_from(index).unwrap_or(u32::MAX) }
+    Cta::at(grid, std::array::from_fn(|part| first.at[part].saturating_add(within[part])))
 }
 
 impl Inputs {

@@ -345,8 +345,8 @@ impl Symbolics {
         self.intern(Identity::Any(origin, region), value)
     }
 
-    /// The state that arrivals at the mbarrier object at this address return in a phase, by a number of the phase. States of
-    /// one phase need not be equal.
+    /// The state that arrivals at an mbarrier object return in a phase, by the address of the object as events state it, and a
+    /// number of the phase. States of one phase need not be equal.
     pub(crate) fn token(&mut self, origin: Origin, object: u64, number: u64) -> SymbolId {
         let region = Region::Number;
         self.reads_unwritten |= origin.unwritten().is_some();

@@ -3,6 +3,9 @@
 use std::fmt;
 use std::ops::{Index, IndexMut};
 
+use super::lane::WARP;
+use crate::launch::Dim3;
+
 /// A warp, by its index among the warps of the ctas that run together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WarpId(u16);
@@ -106,8 +109,12 @@ impl<T> FromIterator<T> for PerWarp<T> {
 
 /// Bits of a word of a set of warps.
 const WORD: usize = u64::BITS as usize;
-/// Words of a set of warps: 16 ctas of 32 warps run together at most.
+/// Words of a set of warps: the ctas of a cluster run together, 16 of 32 warps each at most.
 const WORDS: usize = 16 * 32 / WORD;
+const _: () = assert!(
+    (WORDS * WORD * WARP) as u64 == Dim3::MAX_CLUSTER * Dim3::MAX_THREADS,
+    "all have a bit"
+);
 
 /// A set of warps of ctas that run together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

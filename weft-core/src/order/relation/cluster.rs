@@ -57,8 +57,8 @@ impl Order {
 
     /// Whether all threads of a cta have ended.
     pub(in crate::order) fn has_ended(&self, cta: usize) -> bool {
-        let of_cta = self.warps.iter().skip(cta * self.of_cta).take(self.of_cta);
-        of_cta.into_iter().all(|warp| warp.live == 0)
+        let mut of_cta = self.warps.iter().skip(cta * self.of_cta).take(self.of_cta);
+        of_cta.all(|warp| warp.live == 0)
     }
 
     /// The cta of a warp.

@@ -80,3 +80,10 @@ pub enum Effect {
     /// Memory or synchronization that is not modelled: the verdict is open if a thread reaches it.
     Asynchronous,
 }
+
+impl Effect {
+    /// Whether it is that of a barrier of a cta or of a cluster.
+    pub const fn is_barrier(self) -> bool {
+        matches!(self, Self::Barrier | Self::ClusterBarrier)
+    }
+}
