@@ -169,6 +169,9 @@ fn wrong_elsewhere() -> Vec<String> {
         default("block = 'all'"),
         default("grid = '4'"),
         default("grid = [65536, 65536]"),
+        default("cluster = 'any'"),
+        default("cluster = 17"),
+        default("cluster = 0"),
         default("shared = -1"),
         default("warp-synchronous = 'yes'"),
         default("atomics = true"),
@@ -210,7 +213,7 @@ fn what_the_schema_refuses_the_reader_refuses() {
 
 #[test]
 fn what_the_reader_accepts_the_schema_accepts() {
-    let all = "ptx = []\n[default]\nblock = 'any'\ngrid = [2147483647]\nshared = 4294967295\nwitness = 0\nlimit = 7\n\
+    let all = "ptx = []\n[default]\nblock = 'any'\ngrid = [2147483647]\ncluster = [4, 2]\nshared = 4294967295\nwitness = 0\nlimit = 7\n\
         [[kernel]]\nname = 'k'\nlimit = { memory = ' 010 MiB ' }\nskip = 'why'\nblock = [1, 2]\nwitness = 'off'\n\
         args = { 0 = -1, n = 1e3, _x = { u64 = [0] }, \"größe\" = { 0 = { f32 = [0.5, 1] }, u8 = [1] }, \"$a\" = 'buffer', 7 = { in = 'c', offset = 8 }, 8 = { 8 = { in = 'B_' } }, 9 = { tensor = { box-bytes = 16 } }, \
         10 = { 0 = 1, 64 = { tensor = { box-bytes = 232448 } } } }\n\

@@ -237,16 +237,22 @@ fn sentence() -> Value {
 /// The schema of the ctas of a cluster.
 fn cluster() -> Value {
     let most = u32::try_from(Dim3::MAX_CLUSTER).expect("it is small");
-    extent(Dim3 { x: most, y: most, z: most })
+    json!({ "anyOf": extents(Dim3 { x: most, y: most, z: most }) })
 }
 
-fn extent(most: Dim3) -> Value {
+/// Returns the ways to state an extent.
+fn extents(most: Dim3) -> Vec<Value> {
     let upto = |most: u32| json!({ "type": "integer", "minimum": 1, "maximum": most });
-    json!({ "anyOf": [
-        upto(most.x),
-        { "type": "array", "minItems": 1, "maxItems": 3, "items": [upto(most.x), upto(most.y), upto(most.z)] },
-        { "const": Dimensions::ANY },
-    ] })
+    let items = [upto(most.x), upto(most.y), upto(most.z)];
+    let all = json!({ "type": "array", "minItems": 1, "maxItems": 3, "items": items });
+    vec![upto(most.x), all]
+}
+
+/// Returns the schema of an extent that can be any.
+fn extent(most: Dim3) -> Value {
+    let mut all = extents(most);
+    all.push(json!({ "const": Dimensions::ANY }));
+    json!({ "anyOf": all })
 }
 
 /// Returns the schemas of buffer contents by the type of their elements.

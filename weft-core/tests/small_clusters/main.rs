@@ -6,6 +6,8 @@
 //! keeps clocks.
 
 mod command;
+#[path = "../small_proxies/defects.rs"]
+mod defects;
 #[path = "../small_kernels/dice.rs"]
 mod dice;
 mod print;
@@ -15,9 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use command::Command;
 use dice::Dice;
-use weft_core::finding::{Class, Code};
-use weft_core::launch::{Dim3, Launch};
-use weft_core::ptx;
+use weft_core::finding::Code;
 
 /// What is wrong, by the numbers of commands in the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,20 +35,8 @@ type Found = BTreeSet<(Wrong, Code)>;
 /// Checks a kernel. Returns its defects.
 fn check(commands: &[Command], meets: bool) -> Found {
     let (text, numbers) = print::kernel(commands, meets);
-    let module = ptx::parse(&text);
-    assert!(module.errors.is_empty(), "{:?} in\n{text}", module.errors);
-    let line = |threads| Some(Dim3::line(threads).into());
-    let launch = Launch { block: line(print::BLOCK), grid: line(2), ..Launch::default() };
-    let kernel = module.kernels().next().expect("there is one");
-    let report = weft_core::check(&module, kernel, &launch)
-        .unwrap_or_else(|error| unreachable!("{error} in\n{text}"));
     let mut found = Found::new();
-    for finding in &report.findings {
-        match finding.code.class() {
-            Class::Open => unreachable!("{} in\n{text}", finding.message),
-            Class::Warning => continue,
-            Class::Defect => {}
-        }
+    for finding in defects::of(&text, 2, print::BLOCK) {
         let number = |at: usize| {
             let line = finding.sites[at].ptx.line as usize;
             numbers[line].unwrap_or_else(|| unreachable!("{} in\n{text}", finding.message))

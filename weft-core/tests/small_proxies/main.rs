@@ -6,6 +6,7 @@
 //! one access to the other (PTX ISA §8.9.5), where the check keeps clocks.
 
 mod command;
+mod defects;
 #[path = "../small_kernels/dice.rs"]
 mod dice;
 mod print;
@@ -15,9 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use command::Command;
 use dice::Dice;
-use weft_core::finding::{Class, Code};
-use weft_core::launch::{Dim3, Launch};
-use weft_core::ptx;
+use weft_core::finding::Code;
 
 /// Two commands by their number in the list, the first one first, and what is wrong with their accesses.
 type Found = BTreeSet<([usize; 2], Code)>;
@@ -25,20 +24,8 @@ type Found = BTreeSet<([usize; 2], Code)>;
 /// Checks a kernel. Returns its defects.
 fn check(commands: &[Command]) -> Found {
     let (text, numbers) = print::kernel(commands);
-    let module = ptx::parse(&text);
-    assert!(module.errors.is_empty(), "{:?} in\n{text}", module.errors);
-    let line = |threads| Some(Dim3::line(threads).into());
-    let launch = Launch { block: line(print::BLOCK), grid: line(1), ..Launch::default() };
-    let kernel = module.kernels().next().expect("there is one");
-    let report = weft_core::check(&module, kernel, &launch)
-        .unwrap_or_else(|error| unreachable!("{error} in\n{text}"));
     let mut found = Found::new();
-    for finding in &report.findings {
-        match finding.code.class() {
-            Class::Open => unreachable!("{} in\n{text}", finding.message),
-            Class::Warning => continue,
-            Class::Defect => {}
-        }
+    for finding in defects::of(&text, 1, print::BLOCK) {
         let number = |at: usize| {
             let line = finding.sites[at].ptx.line as usize;
             numbers[line].expect("only commands access memory")
