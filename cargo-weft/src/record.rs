@@ -157,8 +157,9 @@ fn status(
     }
     let start = |source| RecordingError::Start { program: program.clone(), source };
     // Ctrl-C reaches the command as well, and ends it; what it has launched until then is kept.
-    let prepare = || ctrlc::set_handler(|| ()).map_err(RecordingError::from);
-    let mut child = termination::forward(folder, prepare, || command.spawn().map_err(start))?;
+    ctrlc::set_handler(|| ())?;
+    termination::forward(folder).map_err(RecordingError::Signals)?;
+    let mut child = command.spawn().map_err(start)?;
     child.wait().map_err(start)
 }
 

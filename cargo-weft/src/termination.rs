@@ -3,15 +3,10 @@
 #[cfg(target_os = "linux")]
 pub(crate) use linux::forward;
 
-/// Starts a program, after `prepare`, which starts threads.
+/// Passes `SIGTERM` on to a program, where that is possible.
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn forward<T>(
-    _record: &std::path::Path,
-    prepare: impl FnOnce() -> Result<(), crate::record::RecordingError>,
-    start: impl FnOnce() -> Result<T, crate::record::RecordingError>,
-) -> Result<T, crate::record::RecordingError> {
-    prepare()?;
-    start()
+pub(crate) const fn forward(_record: &std::path::Path) -> std::io::Result<()> {
+    Ok(())
 }
 
 #[cfg(target_os = "linux")]
@@ -23,40 +18,27 @@ mod linux {
     use std::path::Path;
     use std::thread;
 
-    use nix::sys::signal::{SigSet, Signal, kill};
+    use nix::sys::signal::{Signal, kill};
     use nix::unistd::Pid;
+    use signal_hook::consts::SIGTERM;
+    use signal_hook::iterator::Signals;
 
-    use crate::record::RecordingError;
-
-    /// Starts a program, after `prepare`, which starts threads, and passes `SIGTERM` to all processes that record into the folder `record`:
-    /// the program and those that it has started.
-    pub(crate) fn forward<T>(
-        record: &Path,
-        prepare: impl FnOnce() -> Result<(), RecordingError>,
-        start: impl FnOnce() -> Result<T, RecordingError>,
-    ) -> Result<T, RecordingError> {
-        let failed = |error| RecordingError::Signals(io::Error::from(error));
-        let mut terminated = SigSet::empty();
-        terminated.add(Signal::SIGTERM);
-        // The signal waits for the thread that asks for it only if every thread keeps it off; threads inherit that.
-        terminated.thread_block().map_err(failed)?;
-        prepare()?;
+    /// From now on, passes `SIGTERM` to all processes that record into the folder `record`: a program that is started after this, and
+    /// those that it starts. They do not inherit what the signal does here.
+    pub(crate) fn forward(record: &Path) -> io::Result<()> {
+        let mut terminated = Signals::new([SIGTERM])?;
         let mut entry = OsString::from(weft_driver::RECORD).into_vec();
         entry.push(b'=');
         entry.extend_from_slice(record.as_os_str().as_encoded_bytes());
         thread::spawn(move || {
-            while terminated.wait().is_ok() {
+            for _ in terminated.forever() {
                 for process in processes(&entry) {
                     // One that has ended meanwhile needs no signal.
                     let _ = kill(process, Signal::SIGTERM);
                 }
             }
         });
-        // Programs inherit it too, but are meant to end.
-        terminated.thread_unblock().map_err(failed)?;
-        let started = start();
-        terminated.thread_block().map_err(failed)?;
-        started
+        Ok(())
     }
 
     /// Returns the processes with this entry in their environment.
