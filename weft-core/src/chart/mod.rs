@@ -212,6 +212,7 @@ fn stops(names: &Names<'_>, cta: Cta, end: &End, warps: usize) -> Vec<WarpStop> 
                 let label = match instr.effect() {
                     Effect::Barrier => "waits for ever for the other lanes of its warp",
                     Effect::RegisterCount => "waits for ever for registers",
+                    Effect::TensorMemory => "waits for ever for tensor memory",
                     _ => "waits for ever for lanes of its mask",
                 };
                 let place = line(names, own.pc);
@@ -230,6 +231,7 @@ fn stops(names: &Names<'_>, cta: Cta, end: &End, warps: usize) -> Vec<WarpStop> 
         }
         End::Misuse { .. }
         | End::MbarrierMisuse { .. }
+        | End::TensorMisuse { .. }
         | End::Diverged { .. }
         | End::Mask { .. } => {
             let found = barriers::end(names, cta, end);

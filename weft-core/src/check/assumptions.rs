@@ -75,6 +75,12 @@ impl CheckOutcome<'_> {
         if self.assumed.products {
             report.assumptions.push(Assumption::ProductFences);
         }
+        if self.assumed.tensor_cores {
+            report.assumptions.push(Assumption::TensorCores);
+        }
+        if self.assumed.takeovers {
+            report.assumptions.push(Assumption::Takeovers);
+        }
         if self.assumed.waits_end {
             report.assumptions.push(Assumption::WaitsEnd);
         }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::case_split::{self, LaunchResult};
-use super::ctas::{self, Clustering};
+use super::ctas;
 use super::decision::Decision;
 use super::key;
 use super::passes::PassContext;
@@ -81,6 +81,22 @@ impl SliceResult {
         self.mixes_values && self.has(|class| class == Class::Open)
     }
 
+    /// Adds the result for another order in which ctas take over the work of others.
+    fn joined(mut self, other: Self) -> Self {
+        self.outcome.findings.extend(other.outcome.findings);
+        self.outcome.decisions.extend(other.outcome.decisions);
+        self.outcome.open = self.outcome.open.zip(other.outcome.open).map(|(mut own, more)| {
+            own.extend(more);
+            own
+        });
+        self.assumed.join(other.assumed);
+        self.distinguishes_counters |= other.distinguishes_counters;
+        self.mixes_values |= other.mixes_values;
+        self.spent = other.spent;
+        self.doubted.extend(other.doubted);
+        self
+    }
+
     /// Whether it has a verdict where the other result is open, or leaves only some of the other's findings open.
     fn settles_more_than(&self, other: &Self) -> bool {
         let open = |found: &Self| found.of(Class::Open).map(key).collect::<BTreeSet<_>>();
@@ -89,10 +105,23 @@ impl SliceResult {
     }
 }
 
-/// Checks a launch with the treatment of atomics that it asks for. `Auto`: counters are taken to be unique only if that
-/// settles what is open otherwise.
+/// Checks a launch: where ctas might take over the work of others, once without that, and once with as much of it as there
+/// can be.
 pub(super) fn find(names: &Names<'_>, inputs: &Inputs, effort: Effort) -> SliceResult {
-    let mut first = among_more(names, inputs, effort, 0);
+    let first = find_drawn(names, inputs, effort, 0);
+    if !names.program.takes_over() || first.has(|class| class == Class::Defect) {
+        return first;
+    }
+    let mut busy = inputs.clone();
+    busy.takes_over = true;
+    let second = find_drawn(names, &busy, effort, first.spent);
+    first.joined(second)
+}
+
+/// Checks a launch with the treatment of atomics that it asks for. `Auto`: counters are taken to be unique only if that
+/// settles what is open otherwise. `spent`: instructions that were run before.
+fn find_drawn(names: &Names<'_>, inputs: &Inputs, effort: Effort, spent: u64) -> SliceResult {
+    let mut first = among_more(names, inputs, effort, spent);
     if names.atomics == Atomics::Unique {
         return refuted(names, inputs, first);
     }
@@ -164,8 +193,8 @@ fn refuted(names: &Names<'_>, inputs: &Inputs, mut found: SliceResult) -> SliceR
 /// Checks the first ctas of a large grid, then more of them as long as all are clean; checks all at once if the
 /// findings of all ctas are needed. `spent`: instructions that were run before.
 fn among_more(names: &Names<'_>, inputs: &Inputs, effort: Effort, spent: u64) -> SliceResult {
-    let clustering = Clustering { grid: inputs.grid, cluster: inputs.cluster };
-    let all = names.grid.count();
+    let clustering = inputs.clustering();
+    let all = inputs.running() * clustering.size();
     let (mut count, mut floats, mut spent) = (ctas::FIRST, Floats::Open, spent);
     loop {
         count = clustering.whole(count);

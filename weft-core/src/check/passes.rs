@@ -2,10 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::ctas::Clustering;
 use super::decision::Decision;
 use super::detector::Detector;
-use crate::emulate::{Cta, CtaRun, Events, Facts, Inputs, OrderQuery, Origin};
+use crate::emulate::{Clustering, Cta, CtaRun, Events, Facts, Inputs, OrderQuery, Origin};
 use crate::explain::Names;
 use crate::race::OpenAccesses;
 use crate::slice::Slice;
@@ -53,7 +52,7 @@ impl PassContext<'_> {
 
     /// How the ctas of the launch form clusters.
     pub(super) fn clustering(&self) -> Clustering {
-        Clustering { grid: self.inputs.grid, cluster: self.inputs.cluster }
+        self.inputs.clustering()
     }
 
     /// Runs the cluster that begins with a cta with this slice; returns how the run ended.

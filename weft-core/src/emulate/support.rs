@@ -98,11 +98,15 @@ pub fn support_table() -> Vec<Supported> {
 
 fn support_of_row(row: &InstructionRow) -> Support {
     match row.effect {
-        Effect::Compute | Effect::Exchange => Support::Exact,
+        Effect::Compute | Effect::Exchange | Effect::Answer => Support::Exact,
         Effect::Opaque => Support::Open,
-        Effect::Load | Effect::Store | Effect::Atomic | Effect::BulkCopy | Effect::Multiply => {
-            Support::Access
-        }
+        Effect::Load
+        | Effect::Store
+        | Effect::Atomic
+        | Effect::BulkCopy
+        | Effect::Multiply
+        | Effect::TensorMemory
+        | Effect::TakeOver => Support::Access,
         Effect::Barrier
         | Effect::ClusterBarrier
         | Effect::WarpBarrier

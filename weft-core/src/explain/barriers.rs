@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::tensor_memory;
 use super::defects::defect;
 use super::mbarriers;
 use super::names::Names;
@@ -38,6 +39,9 @@ pub(crate) fn end(names: &Names<'_>, cta: Cta, end: &End) -> Option<Finding> {
         End::MbarrierMisuse { misuse, object, warp, lanes, pc } => {
             mbarriers::misuse(names, cta, (*misuse, *object), (*warp, *lanes, *pc))
         }
+        End::TensorMisuse { misuse, warp, lanes, pc } => {
+            tensor_memory::misuse(names, cta, *misuse, (*warp, *lanes, *pc))
+        }
         End::Diverged { divergence, sides } => diverged(names, cta, *divergence, sides),
         End::Mask { warp, lanes, pc } => mask(names, cta, *warp, *lanes, *pc),
     })
@@ -68,6 +72,10 @@ fn deadlock(names: &Names<'_>, cta: Cta, stuck: &[Stuck]) -> Finding {
             StuckAt::Phase(object, phase, needed) => mbarriers::need(names, object, phase, needed),
             StuckAt::Registers(need) => format!(
                 "asks for {} more registers for its warp, {} are free",
+                need.asked, need.free
+            ),
+            StuckAt::Columns(need) => format!(
+                "asks for {} columns of tensor memory, {} are free",
                 need.asked, need.free
             ),
             StuckAt::Warp if is_barrier(names, own.pc) => {
@@ -101,6 +109,8 @@ fn deadlock(names: &Names<'_>, cta: Cta, stuck: &[Stuck]) -> Finding {
             notes.push(format!("the kernel starts with {each} registers a thread"));
         }
         "let the warps ask for no more registers than the others have released before, all threads together"
+    } else if stuck.iter().any(|group| matches!(group.at, StuckAt::Columns(_))) {
+        "let the warps of a cta allocate at most 512 columns at a time, and free them before others ask for more"
     } else {
         "let all participants that a barrier counts reach it, in one order"
     };

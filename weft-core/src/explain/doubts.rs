@@ -248,6 +248,11 @@ pub(crate) fn explain(names: &Names<'_>, doubt: &Doubt, progress: Progress) -> F
         DoubtKind::Box(map) => tensors::unknown_box(names, map, doubt.place),
         DoubtKind::Warpgroup => part_of_warpgroup(names, doubt.place),
         DoubtKind::RegisterPool => first_served(names, doubt.place),
+        DoubtKind::ColumnPool => {
+            let message = "which warps are given the tensor memory that they ask for first depends on the schedule";
+            let help = "let one warp allocate the tensor memory of the cta".to_owned();
+            open(Code::Unsupported, None, message.to_owned(), site("the kernel starts here"), Some(help))
+        }
         DoubtKind::Unsupported => unmodelled(names, doubt.place, "some thread reaches it"),
         DoubtKind::Registers => {
             let message = format!("the warps of a cta have more than {MAX_REGISTERS} registers");

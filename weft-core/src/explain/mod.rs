@@ -12,6 +12,7 @@ mod names;
 pub(crate) mod peers;
 pub(crate) mod races;
 pub(crate) mod setting;
+mod tensor_memory;
 pub(crate) mod tensors;
 pub(crate) mod witness;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::setting;
+use super::{setting, tensor_memory};
 use crate::emulate::{self, Cta, CtaRank, LaneMask, Origin, WARP, WarpId, lanes, represented};
 use crate::finding::name::short;
 use crate::finding::{Role, Site, SourceLine, Thread};
@@ -275,6 +275,9 @@ impl Names<'_> {
         if let Some((rank, within)) = self.peer(space, address) {
             let of_cta = self.address_within(space, within);
             return format!("{of_cta} in cta {rank} of the cluster");
+        }
+        if space == Space::Shared && let Some(place) = tensor_memory::place(address) {
+            return place;
         }
         let stated = self.program.buffers.count();
         let arguments = self.program.params.len() + self.program.fields.len() + stated;

@@ -2,6 +2,7 @@
 
 use super::access::word;
 use super::names::Names;
+use super::tensor_memory::{self, is_of_tensor_memory};
 use crate::emulate::Origin;
 use crate::finding::{Check, Code, Finding, Role, Site, ThreadPairs};
 use crate::flow::{Instr, Program};
@@ -96,10 +97,13 @@ fn message(
         _ => "read-write",
     };
     let thread = |side: &RacingAccess| (side.cta, side.warp, side.lane);
+    let is_of_tensor = is_of_tensor_memory(names, first);
     let level = if first.cta != second.cta {
         "ctas"
     } else if are_peers(names, [first, second]) {
         "ctas of a cluster"
+    } else if is_of_tensor && first.warp == second.warp {
+        "operations of a warp"
     } else if first.warp == second.warp && is_of_product(names, [first, second]) {
         "a warp and its own product of matrices"
     } else if thread(first) == thread(second) {
@@ -120,7 +124,11 @@ fn message(
         Code::ProxyFence => "pair without a proxy fence",
         _ => "race",
     };
-    let memory = if space == Space::Shared { "shared" } else { "global" };
+    let memory = match space {
+        _ if is_of_tensor => "tensor",
+        Space::Shared => "shared",
+        _ => "global",
+    };
     let address = names.address(space, first.address.max(second.address));
     format!("{kinds} {what} between {level} on {memory} memory, at {address}")
 }
@@ -135,7 +143,11 @@ fn sites(
     let site = |side: &RacingAccess| {
         let (word, role) = word(side.kind);
         let address = names.address(space, side.address);
-        let label = format!("{}-byte {word} of {address}", side.bytes);
+        let label = if is_of_tensor_memory(names, side) {
+            format!("{word} of {address}")
+        } else {
+            format!("{}-byte {word} of {address}", side.bytes)
+        };
         names.site(role, side.pc, vec![thread(side)], label)
     };
     if first.pc != second.pc {
@@ -176,6 +188,7 @@ fn help(names: &Names<'_>, code: Code, pair: &Pair, [first, second]: [&RacingAcc
              orders the copy or the product after them"
                 .into()
         }
+        Code::AsyncRace if is_of_tensor_memory(names, first) => tensor_memory::REMEDY.into(),
         Code::AsyncRace if is_of_product(names, [first, second]) => {
             "if the product comes first, let its warps wait for its group (`wgmma.wait_group`), and let a barrier, or a phase that \
              they arrive in, order other warps after that; if it comes second, put a barrier in front of it"

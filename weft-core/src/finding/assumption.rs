@@ -54,6 +54,10 @@ pub enum Assumption {
     MbarrierScopes,
     /// The fences of registers stand that products of matrices need.
     ProductFences,
+    /// Tensor cores do what a thread issues in order, and no `tcgen05.fence` lacks.
+    TensorCores,
+    /// Of the orders in which ctas take over the work of others, two are run.
+    Takeovers,
     /// Tensor copies access no memory that anything else writes.
     TensorsUnwritten,
     /// What tensor copies write, nothing else accesses.
@@ -169,6 +173,8 @@ impl Assumption {
             Self::ProxyFences => PROXY_FENCES,
             Self::MbarrierScopes => MBARRIER_SCOPES,
             Self::ProductFences => PRODUCT_FENCES,
+            Self::TensorCores => TENSOR_CORES,
+            Self::Takeovers => TAKEOVERS,
             Self::TensorsUnwritten => "nothing writes the tensors that tensor copies read",
             Self::TensorsApart => TENSORS_APART,
             Self::Boxes(_) => "the boxes of tensor copies fill what phases of mbarriers expect",
@@ -204,6 +210,10 @@ const MBARRIER_SCOPES: &str =
     "arrivals and waits at mbarriers that state no scope order the threads of the whole cluster";
 const PRODUCT_FENCES: &str =
     "`wgmma.fence` stands wherever `wgmma.mma_async` needs it: that is not checked";
+const TENSOR_CORES: &str = "tensor cores do what a thread issues in its order, and `tcgen05.fence` stands wherever it is needed: \
+                            that is not checked";
+const TAKEOVERS: &str = "other orders in which ctas take over the work of others (`clusterlaunchcontrol`) are like the two that \
+                         were run: none does, and a quarter of the clusters does all by turns";
 const OF_WORDS: &str = "pointer arguments are aligned to the words that are accessed through them";
 
 /// The alignment of a variable, or of what a pointer argument points to: its name, the alignment that is assumed, the

@@ -30,6 +30,9 @@ pub(crate) const OBJECT_SLOT: u64 = 1 << 21;
 /// memory is not larger than this.
 pub(crate) const OBJECT_REACH: u64 = crate::launch::MAX_SHARED;
 
+/// The address from which on events state the tensor memory of a cta, behind its shared memory.
+pub(crate) const TENSOR_MEMORY: u64 = 1 << 31;
+
 /// The distance from one shared variable to the next, in bytes; no shared memory is larger, and nothing lies in the
 /// first slot. Shared addresses have 32 bits.
 pub(crate) const SHARED_SLOT: u64 = 1 << 20;

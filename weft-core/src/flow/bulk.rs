@@ -62,8 +62,8 @@ impl Instr {
 impl Program {
     /// Whether some instruction accesses memory in the async proxy, by agents.
     pub fn has_agents(&self) -> bool {
-        let mut effects = self.code.iter().map(Instr::effect);
-        effects.any(|effect| matches!(effect, Effect::BulkCopy | Effect::Multiply))
+        let is_copy = |own: &Instr| matches!(own.effect(), Effect::BulkCopy | Effect::TakeOver);
+        self.code.iter().any(|own| is_copy(own) || own.has_descriptors())
     }
 }
 

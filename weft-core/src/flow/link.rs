@@ -275,6 +275,12 @@ impl<'m> Linker<'m> {
             () if decoded.is_product() => {
                 self.product(frame, instruction, decoded, condition, place)?;
             }
+            () if decoded.row.effect == Effect::TakeOver && !decoded.is_strange => {
+                self.take_over(frame, instruction, decoded, (condition, place))?;
+            }
+            () if decoded.is_of_tensor_memory() => {
+                return self.tensor_memory(frame, instruction, decoded, (condition, place));
+            }
             () => return self.map_address(frame, instruction, decoded, (condition, place)),
         }
         Ok(true)

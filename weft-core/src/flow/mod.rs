@@ -30,6 +30,7 @@ mod entry;
 mod error;
 mod fixpoint;
 mod indirect;
+mod launch_control;
 mod layout;
 mod link;
 mod linker;
@@ -53,10 +54,11 @@ mod sources;
 mod special;
 mod steps;
 mod tensor;
+mod tensor_memory;
 mod unset;
 mod wgmma;
 
-pub(crate) use addresses::{FUNCTION_ALIGN, SHARED_SLOT, is_function, space_of, window};
+pub(crate) use addresses::{FUNCTION_ALIGN, SHARED_SLOT, TENSOR_MEMORY, is_function, space_of, window};
 pub use addresses::{argument_of, offset_in_buffer};
 pub(crate) use buffers::BufferPlace;
 pub use buffers::StatedBuffers;
@@ -75,6 +77,7 @@ pub use program::{
 };
 pub(crate) use sharing::Growth;
 pub use special::Special;
+pub use tensor_memory::tensor_operand;
 pub use steps::{Fetches, InductionStep, InductionSteps, SteppedOnce};
 
 use crate::launch::Dim3;

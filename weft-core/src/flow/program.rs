@@ -230,7 +230,7 @@ impl Instr {
             Barrier | ClusterBarrier | WarpBarrier | MbarrierWait => true,
             Exchange => decoded.modifiers.has(Modifier::Sync),
             RegisterCount => decoded.modifiers.has(Modifier::Inc),
-            _ => false,
+            _ => decoded.is_allocation(),
         })
     }
 }

@@ -139,6 +139,8 @@ enum AssumptionMirror {
     ProxyFences,
     MbarrierScopes,
     ProductFences,
+    TensorCores,
+    Takeovers,
     TensorsUnwritten,
     TensorsApart,
     Boxes(Vec<(String, u64)>),

@@ -181,6 +181,8 @@ pub fn is_observable(program: &Program, pc: Pc) -> bool {
         | Effect::CopyGroup
         | Effect::BulkCopy
         | Effect::Multiply
+        | Effect::TensorMemory
+        | Effect::TakeOver
         | Effect::Mbarrier
         | Effect::MbarrierWait
         | Effect::Asynchronous => true,
@@ -324,6 +326,8 @@ impl<'p> Marker<'p> {
                 | Effect::WarpBarrier
                 | Effect::BulkCopy
                 | Effect::Multiply
+                | Effect::TensorMemory
+                | Effect::TakeOver
                 | Effect::Mbarrier
                 | Effect::MbarrierWait
                 | Effect::RegisterCount

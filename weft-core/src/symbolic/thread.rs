@@ -379,6 +379,8 @@ impl Runner<'_> {
             | Effect::ClusterBarrier
             | Effect::BulkCopy
             | Effect::Multiply
+            | Effect::TensorMemory
+            | Effect::TakeOver
             | Effect::Mbarrier
             | Effect::MbarrierWait
             | Effect::Asynchronous => {
@@ -387,6 +389,7 @@ impl Runner<'_> {
             Effect::RegisterCount if self.program.thread_registers.is_some() => {
                 self.thread.unknown.insert(pc);
             }
+            Effect::Answer => self.unfollowed(block, pc, instr, state),
             Effect::Compute | Effect::Opaque
                 if self.slice.keep[pc.index()] == Keep::Open
                     || self.compute(instr, state).is_none() =>

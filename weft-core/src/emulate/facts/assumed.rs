@@ -22,6 +22,10 @@ pub struct Assumed {
     pub scopes: bool,
     /// Products of matrices see what registers were set to before them.
     pub products: bool,
+    /// A tensor core does what a thread issues in order, and no `tcgen05.fence` lacks.
+    pub tensor_cores: bool,
+    /// Of the orders in which ctas take over the work of others, two are run.
+    pub takeovers: bool,
 }
 
 impl Assumed {
@@ -37,6 +41,8 @@ impl Assumed {
             proxies,
             scopes,
             products,
+            tensor_cores,
+            takeovers,
         } = other;
         self.indices |= indices;
         self.waits_end |= waits_end;
@@ -47,5 +53,7 @@ impl Assumed {
         self.proxies |= proxies;
         self.scopes |= scopes;
         self.products |= products;
+        self.tensor_cores |= tensor_cores;
+        self.takeovers |= takeovers;
     }
 }

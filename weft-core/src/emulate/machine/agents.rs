@@ -29,6 +29,8 @@ pub(super) struct AgentAccess<'a> {
     pub(super) home: CtaRank,
     pub(super) space: Space,
     pub(super) kind: AccessKind,
+    /// The bytes of a unit.
+    pub(super) bytes: u32,
 }
 
 impl AgentAccess<'_> {
@@ -56,7 +58,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             pc,
             space: own.space,
             addresses,
-            bytes: BULK_ALIGN,
+            bytes: own.bytes,
             kind: own.kind,
             reads: !own.kind.writes,
             stored: &[],

@@ -15,11 +15,15 @@ use super::wait::SyncPoint;
 use crate::emulate::sync::group::CtaRank;
 use crate::emulate::sync::mbarrier::MbarrierId;
 use crate::emulate::value::lane::{LaneMask, WARP, lanes};
+use crate::emulate::value::origin::Origin;
 use crate::emulate::value::register::Value;
 use crate::emulate::value::warp_id::WarpId;
-use crate::flow::Instr;
+use crate::flow::{BULK_ALIGN, Instr};
 use crate::ptx::Space;
 use crate::ptx::isa::{Decoded, Opcode};
+
+/// So many bytes whose contents are overwritten cost as much as an instruction.
+const PAGE_BYTES: u64 = 128;
 
 /// What a copy reads or writes.
 #[derive(Clone, Copy)]
@@ -44,9 +48,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         if point.decoded.is_tensor_copy() {
             return self.tensor_copy(point);
         }
-        // What memory holds after a copy is not followed.
-        let contents = &self.slice.contents;
-        if point.decoded.is_strange || contents.has(Space::Shared) || contents.has(Space::Global) {
+        if point.decoded.is_strange {
             return Err(doubt(DoubtKind::Unsupported, point.instr.place, None));
         }
         if matches!(point.decoded.row.opcode, Opcode::BulkStore | Opcode::BulkReduce) {
@@ -151,7 +153,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     /// Emits what a copy reads, or what it writes.
     pub(super) fn copy_side(&mut self, point: SyncPoint<'_>, side: CopySide) -> OrStop<()> {
         let CopySide { duty, writes, home, space, first, bytes, .. } = side;
-        let own = AgentAccess { point, home, space, kind: side_kind(point.decoded, writes) };
+        let kind = side_kind(point.decoded, writes);
+        let own = AgentAccess { point, home, space, kind, bytes: BULK_ALIGN };
         if self.check_side(own, side) == Some(FaultKind::OutOfBounds) {
             return Ok(());
         }
@@ -162,6 +165,15 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         };
         self.events.lend(CopyAgent { agent, work, warp: point.warp, lanes: point.lanes });
         let end = first.saturating_add(bytes);
+        if writes && bytes > 0 && self.slice.contents.has(space) {
+            // What a copy brings is not followed. It is there at once: whoever reads it before it is surely there races.
+            let memory = match space {
+                Space::Shared => &mut self.ctas[home.index()].shared,
+                _ => &mut self.global,
+            };
+            memory.overwrite((first, end - 1), Origin::Unsupported(point.pc));
+            self.spend(bytes / PAGE_BYTES, point.instr.place)?;
+        }
         let variable =
             if space == Space::Shared { self.program.shared_variable(first, end) } else { None };
         let mut start = first;

@@ -35,7 +35,9 @@ const fn arrives(decoded: &Decoded) -> bool {
 
 /// Whether an instruction can act on objects of other ctas: arrivals can, and what counts bytes (PTX ISA §9.7.13.15.8).
 pub(super) fn reaches_peers(decoded: &Decoded, address: &Address) -> bool {
-    let counts = matches!(decoded.row.opcode, Opcode::MbarrierExpect | Opcode::MbarrierComplete);
+    const OTHERS: [Opcode; 3] =
+        [Opcode::MbarrierExpect, Opcode::MbarrierComplete, Opcode::TensorCommit];
+    let counts = OTHERS.contains(&decoded.row.opcode);
     let is_wide = decoded.reaches_cluster || address.space == Space::Generic;
     is_wide && (arrives(decoded) || counts || decoded.row.effect == Effect::BulkCopy)
 }

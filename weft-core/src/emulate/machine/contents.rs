@@ -25,6 +25,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let &Piece { warp, pc, instr, decoded, space, addresses, lanes: mask, .. } = piece;
         let ty = decoded.ty();
         let is_racing = self.facts.racing.contains(&pc);
+        if ty == Type::B128 && !is_racing && self.load_answers(piece) {
+            return;
+        }
         if ty == Type::B128 || is_racing {
             let origin =
                 if is_racing { of_racing_store(self.facts, pc) } else { Origin::Unsupported(pc) };
@@ -103,7 +106,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     }
 
     /// What lanes read by a plain load, `offset` bytes behind their addresses.
-    fn load_row(&mut self, piece: &Piece<'_>, offset: u64, size: u32) -> Value {
+    pub(super) fn load_row(&mut self, piece: &Piece<'_>, offset: u64, size: u32) -> Value {
         let &Piece { pc, decoded, space, addresses, lanes: mask, .. } = piece;
         let is_one = self.is_one(piece, offset, size);
         let Self { ctas, global, inputs, facts, may_execute, .. } = self;

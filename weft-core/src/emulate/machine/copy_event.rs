@@ -43,10 +43,12 @@ pub enum MbarrierStep {
         /// Whether it makes the phase expect bytes before.
         expects: bool,
     },
-    /// They make their earlier asynchronous copies arrive, once these are complete.
+    /// They make their earlier asynchronous copies, or what they made a tensor core do, arrive once these are complete.
     Follow {
         /// Whether the phase expects the arrival; otherwise it waits for one more from now on.
         is_expected: bool,
+        /// The agent whose work it follows; `None`: that of the asynchronous copies of the warp.
+        by: Option<WarpId>,
     },
     /// They make its current phase expect bytes, without arriving.
     Expect,

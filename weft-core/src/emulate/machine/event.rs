@@ -6,6 +6,7 @@ use crate::emulate::facts::alias::AliasClass;
 use crate::emulate::facts::counters::CounterIndex;
 use crate::emulate::memory::region::MemoryRegion;
 use crate::emulate::sync::barrier::{BarrierId, BarrierNeed, Misuse};
+use crate::emulate::sync::columns::{ColumnNeed, TensorMisuse};
 use crate::emulate::sync::mbarrier::{MbarrierId, MbarrierMisuse, MbarrierNeed};
 use crate::emulate::sync::registers::RegisterNeed;
 use crate::emulate::value::lane::LaneMask;
@@ -329,6 +330,8 @@ pub enum DoubtKind {
     Unsupported,
     /// Which warps are given the registers that they wait for.
     RegisterPool,
+    /// Which warps are given the columns of tensor memory that they ask for.
+    ColumnPool,
     /// Some threads of a warpgroup do not come together to an instruction that the warpgroup has to execute.
     Warpgroup,
     /// The bytes that a tensor copy moves with the tensor map at this generic address.
@@ -400,6 +403,8 @@ pub enum StuckAt {
     Phase(MbarrierId, u64, MbarrierNeed),
     /// The registers that its warp asks for.
     Registers(RegisterNeed),
+    /// The columns of tensor memory that its warp asks for.
+    Columns(ColumnNeed),
     /// A warp-level instruction, or a barrier at which no warp has arrived yet.
     Warp,
 }
@@ -470,6 +475,17 @@ pub enum End {
         misuse: MbarrierMisuse,
         /// The object.
         object: MbarrierId,
+        /// The warp that used it.
+        warp: WarpId,
+        /// The lanes.
+        lanes: LaneMask,
+        /// The instruction.
+        pc: Pc,
+    },
+    /// Tensor memory was used wrongly.
+    TensorMisuse {
+        /// How it was used.
+        misuse: TensorMisuse,
         /// The warp that used it.
         warp: WarpId,
         /// The lanes.

@@ -1,6 +1,7 @@
 //! Asynchronous copies that mbarrier objects follow (`cp.async.mbarrier.arrive`, PTX ISA §9.7.13.15.15): an arrival that
 //! happens by itself, at some time after the earlier copies of its thread are complete. Those that see its phase complete
-//! know these copies, and nothing else that the thread did.
+//! know these copies, and nothing else that the thread did. What a thread makes a tensor core do is followed likewise
+//! (`tcgen05.commit`, PTX ISA §9.7.16.12).
 //!
 //! In the run, copies are complete and arrive at once. That other schedules agree on the phase is for the order of the
 //! events to show. Nobody knows that the arrival has happened but those that wait for its phase.
@@ -18,14 +19,15 @@ use crate::ptx::Space;
 use crate::ptx::isa::{Modifier, Opcode};
 
 impl<E: Events + OrderQuery> Machine<'_, E> {
-    /// Makes the earlier copies of a lane arrive at an object. Returns whether that completes the phase.
+    /// Makes the earlier copies of a lane, or what it made a tensor core do, arrive at an object. Returns whether that completes the phase.
     pub(super) fn follow_copies(
         &mut self,
         point: SyncPoint<'_>,
         object: MbarrierId,
     ) -> Result<bool, MbarrierMisuse> {
         let objects = &mut self.ctas[object.cta.index()].mbarriers;
-        if !point.decoded.modifiers.has(Modifier::NoInc) {
+        let is_copy = point.decoded.row.opcode == Opcode::CpAsyncArrive;
+        if is_copy && !point.decoded.modifiers.has(Modifier::NoInc) {
             objects.join(object)?;
         }
         let is_complete = objects.arrive(object, 1, false)?;

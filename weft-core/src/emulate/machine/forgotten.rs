@@ -106,8 +106,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         for reached in self.reached_by(instr) {
             // The address might be one of another cta.
             let is_shared = reached.0 == Space::Shared;
-            let homes = (0..self.ctas.len() as u64)
-                .filter_map(|rank| CtaRank::among(rank, self.ctas.len()));
+            let homes = CtaRank::all(self.ctas.len());
             let homes: Vec<_> = homes.filter(|home| is_shared || *home == own).collect();
             for home in homes {
                 self.forget((warp, home), mask, reached, origin, instr.place)?;

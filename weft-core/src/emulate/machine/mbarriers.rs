@@ -32,9 +32,9 @@ const TOKENS: u64 = 64;
 
 /// Lanes at an instruction of an mbarrier object.
 #[derive(Clone, Copy)]
-struct AtObject<'a> {
-    point: SyncPoint<'a>,
-    object: MbarrierId,
+pub(super) struct AtObject<'a> {
+    pub(super) point: SyncPoint<'a>,
+    pub(super) object: MbarrierId,
 }
 
 impl<E: Events + OrderQuery> Machine<'_, E> {
@@ -42,6 +42,10 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     pub(super) fn mbarrier(&mut self, point: SyncPoint<'_>) -> OrStop<()> {
         for (object, lanes) in self.objects(point)? {
             let point = SyncPoint { lanes, ..point };
+            if point.decoded.row.opcode == Opcode::TensorCommit {
+                self.commit(point, object)?;
+                continue;
+            }
             let count = self.known(point, 0)?;
             for (count, lanes) in count {
                 let at = AtObject { point: SyncPoint { lanes, ..point }, object };
@@ -123,8 +127,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         self.check_bounds(&access);
         match decoded.row.opcode {
             // What arrives for copies does so later, and so are bytes counted: that is the access.
-            Opcode::CpAsyncArrive => {}
-            _ if decoded.row.effect == Effect::BulkCopy => {}
+            Opcode::CpAsyncArrive | Opcode::TensorCommit => {}
+            _ if matches!(decoded.row.effect, Effect::BulkCopy | Effect::TakeOver) => {}
             Opcode::MbarrierInit if self.publishes() => {
                 let agent = self.phases.agent(AgentDuty::Inits(warp), self.warps.count());
                 let work = AgentWork::Inits;
@@ -180,7 +184,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
 
     /// Initializes an object, ends its use, or arrives at it. `count`: the first operand behind the address; 0 if there is
     /// none.
-    fn act(&mut self, at: AtObject<'_>, count: u64) -> OrStop<()> {
+    pub(super) fn act(&mut self, at: AtObject<'_>, count: u64) -> OrStop<()> {
         self.count_commands(at.point.lanes);
         let of = |lanes| AtObject { point: SyncPoint { lanes, ..at.point }, ..at };
         // Lanes act one by one, and those that act in one phase are emitted together.
@@ -223,7 +227,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                     Err(misuse) => Err(misuse),
                 }
             }
-            Opcode::CpAsyncArrive => self.follow_copies(at.point, at.object),
+            Opcode::CpAsyncArrive | Opcode::TensorCommit => {
+                self.follow_copies(at.point, at.object)
+            }
             Opcode::MbarrierArrive | Opcode::MbarrierDrop => {
                 self.arrive_alone(at, if at.point.instr.sources.is_empty() { 1 } else { count })
             }
@@ -271,7 +277,12 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             Opcode::MbarrierInval => return,
             Opcode::MbarrierExpect => MbarrierStep::Expect,
             Opcode::MbarrierComplete => MbarrierStep::Copied,
-            Opcode::CpAsyncArrive => MbarrierStep::Follow { is_expected: has(Modifier::NoInc) },
+            Opcode::CpAsyncArrive => {
+                MbarrierStep::Follow { is_expected: has(Modifier::NoInc), by: None }
+            }
+            Opcode::TensorCommit => {
+                MbarrierStep::Follow { is_expected: true, by: Some(self.tensor_agent(at.point)) }
+            }
             _ => MbarrierStep::Arrive {
                 releases: !has(Modifier::Relaxed) && (is_near || !has(Modifier::Cta)),
                 completes: !has(Modifier::NoComplete),

@@ -20,7 +20,12 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     /// products: how many phases pass, and how many groups follow a copy, depends on it.
     pub(super) fn check_mbarriers(&self, warp: WarpId, header: BlockId) -> OrStop<()> {
         let uses = |instr: &Instr| match instr.effect() {
-            Effect::BulkCopy | Effect::Multiply | Effect::Mbarrier | Effect::MbarrierWait => true,
+            Effect::BulkCopy
+            | Effect::Multiply
+            | Effect::TensorMemory
+            | Effect::TakeOver
+            | Effect::Mbarrier
+            | Effect::MbarrierWait => true,
             _ => {
                 let commits = [Opcode::CpAsyncBulkCommit, Opcode::WgmmaCommit];
                 instr.decoded().is_some_and(|own| commits.contains(&own.row.opcode))

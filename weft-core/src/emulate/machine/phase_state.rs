@@ -26,6 +26,12 @@ pub(super) enum AgentDuty {
     Inits(WarpId),
     /// The reads of the products of matrices that a warp has a part in.
     Multiplies(WarpId),
+    /// What a warp loads from tensor memory.
+    TensorLoads(WarpId),
+    /// What a warp stores to tensor memory.
+    TensorStores(WarpId),
+    /// What a thread makes the tensor core do in tensor memory.
+    Tensor(WarpId, LaneMask),
 }
 
 /// The phase that a peek asked for.

@@ -70,6 +70,8 @@ pub fn run(
         atomics: 0,
         copying: PerWarp::new(count, |_| Copying::default()),
         exchanges: PerWarp::new(count, |_| 0),
+        requests: 0,
+        answers: BTreeMap::new(),
         contended: None,
         trapped: false,
         doubts: PerWarp::new(count, |_| None),
@@ -116,7 +118,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     fn take_turns(&mut self) -> OrStop<()> {
         loop {
             let Some(warp) = self.scheduler.next(self.ready()) else {
-                if self.give_registers()? {
+                if self.give_registers()? || self.give_columns()? {
                     continue;
                 }
                 break;
@@ -134,6 +136,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             return Err(End::Undecided(*doubt).into());
         }
         if self.trapped || self.warps.iter().all(|warp| warp.live == 0) {
+            self.check_columns()?;
             return self.check_registers();
         }
         Err(self.deadlock().into())
@@ -280,6 +283,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             WaitFor::Registers(count) => {
                 let pool = self.ctas[cta.index()].registers.as_ref();
                 pool.map_or(StuckAt::Warp, |pool| StuckAt::Registers(pool.need(warp.id, count)))
+            }
+            WaitFor::Columns(count) => {
+                StuckAt::Columns(self.ctas[cta.index()].columns.need(count))
             }
             WaitFor::Warp { name, .. } => {
                 barrier_named(cta, name).map_or(StuckAt::Warp, |barrier| self.need(barrier))

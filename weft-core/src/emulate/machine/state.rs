@@ -17,6 +17,7 @@ use crate::emulate::facts::Facts;
 use crate::emulate::facts::inherited::GeneralWrites;
 use crate::emulate::memory::inputs::{Cta, Inputs};
 use crate::emulate::memory::pages::Memory;
+use crate::emulate::sync::columns::TensorColumns;
 use crate::emulate::sync::barrier::{BarrierId, Barriers};
 use crate::emulate::sync::group::CtaRank;
 use crate::emulate::sync::mbarrier::Mbarriers;
@@ -76,6 +77,8 @@ pub(super) struct CtaState {
     pub(super) shared: Memory,
     /// Its registers; `None` if the kernel does not state how many it starts with.
     pub(super) registers: Option<RegisterPool>,
+    /// Its tensor memory.
+    pub(super) columns: TensorColumns,
 }
 
 impl CtaState {
@@ -87,6 +90,7 @@ impl CtaState {
             mbarriers: Mbarriers::default(),
             shared: Memory::shared(),
             registers: program.thread_registers.map(RegisterPool::new),
+            columns: TensorColumns::default(),
         }
     }
 }
@@ -138,6 +142,10 @@ pub(super) struct Machine<'a, E> {
     pub(super) exchanges: PerWarp<u32>,
     /// For each warp and loop, the iterations so far, and how far the proof of a loop with an open trip count has come.
     pub(super) open_loops: OpenLoops,
+    /// Requests to take over the work of other ctas.
+    pub(super) requests: u64,
+    /// For each symbolic value of an answer to such a request: the number of the cluster whose work is taken over, if one is.
+    pub(super) answers: BTreeMap<SymbolId, Option<u64>>,
     /// An instruction of which it depends on the schedule whether its warp is given the registers that it asks for.
     pub(super) contended: Option<PlaceId>,
     /// Whether some thread has aborted the launch.

@@ -108,6 +108,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             | Effect::Exchange
             | Effect::BulkCopy
             | Effect::Multiply
+            | Effect::TensorMemory
+            | Effect::TakeOver
             | Effect::Mbarrier
             | Effect::MbarrierWait => return self.wait(warp, block, pc, instr, enabled),
             Effect::CopyGroup => {
@@ -120,6 +122,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             }
             Effect::MemoryFence => self.emit_fence(warp, pc, instr, enabled)?,
             Effect::ProxyFence => self.emit_proxy_fence(warp, enabled),
+            Effect::Answer => self.read_answers(warp, pc, instr, enabled)?,
             Effect::RegisterCount => return self.change_registers(warp, block, pc, instr, enabled),
             Effect::Nothing | Effect::Branch | Effect::Call | Effect::Return | Effect::Exit => {}
         }

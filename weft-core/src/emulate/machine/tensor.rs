@@ -21,8 +21,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     /// Runs the tensor copies of the lanes that issue one.
     pub(super) fn tensor_copy(&mut self, point: SyncPoint<'_>) -> OrStop<()> {
         let loads = point.decoded.loads_tensor();
-        // What shared memory holds after a copy is not followed.
-        if point.decoded.is_strange || loads && self.slice.contents.has(Space::Shared) {
+        if point.decoded.is_strange {
             return Err(doubt(DoubtKind::Unsupported, point.instr.place, None));
         }
         if !loads {

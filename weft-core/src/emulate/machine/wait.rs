@@ -59,6 +59,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             Effect::MbarrierWait => self.wait_for_phase(at),
             Effect::BulkCopy => self.bulk_copy(at).map(|()| 0),
             Effect::Multiply => self.multiply(at).map(|()| 0),
+            Effect::TensorMemory => self.tensor_memory(at),
+            Effect::TakeOver => self.take_over(at).map(|()| 0),
             _ if instr.waits() => self.wait_for_mask(at),
             _ => self.exchange_at_once(at),
         }

@@ -42,6 +42,8 @@ pub(super) enum WaitFor {
     Exchange(LaneMask),
     /// So many registers for each thread.
     Registers(u32),
+    /// So many columns of tensor memory.
+    Columns(u64),
     /// The completion of the current phase of an mbarrier object, by its number from 0.
     Phase { object: MbarrierId, phase: u64 },
 }

@@ -34,7 +34,10 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         match what {
             WaitFor::Members(_) => self.events.converge(warp, here),
             WaitFor::Exchange(_) => self.exchange(warp, pc, here),
-            WaitFor::Warp { .. } | WaitFor::Phase { .. } | WaitFor::Registers(_) => {}
+            WaitFor::Warp { .. }
+            | WaitFor::Phase { .. }
+            | WaitFor::Registers(_)
+            | WaitFor::Columns(_) => {}
         }
     }
 

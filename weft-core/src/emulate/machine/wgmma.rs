@@ -11,11 +11,12 @@ use super::state::Machine;
 use super::stop::{OrStop, doubt};
 use super::wait::SyncPoint;
 use crate::emulate::memory::descriptor::{self, MatrixExtent, UNIT};
+use crate::emulate::sync::group::CtaRank;
 use crate::emulate::value::lane::{LaneMask, WARP};
 use crate::emulate::value::origin::Origin;
 use crate::emulate::value::register::Value;
 use crate::emulate::value::warp_id::WarpId;
-use crate::flow::{Instr, Operand};
+use crate::flow::{BULK_ALIGN, Instr, Operand};
 use crate::ptx::Space;
 use crate::ptx::isa::{Decoded, Opcode};
 
@@ -66,7 +67,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             let Some(units) = units else {
                 return Err(doubt(DoubtKind::Unsupported, instr.place, None));
             };
-            self.read_units(point, agent, &units)?;
+            self.read_units(point, (agent, self.warps[warp].cta), &units)?;
         }
         let open = Value::open(self.facts.symbolics.any_number(Origin::Unsupported(pc)));
         for dest in instr.dests.iter().flatten() {
@@ -88,8 +89,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         if is_whole { Ok(()) } else { Err(doubt(DoubtKind::Warpgroup, instr.place, None)) }
     }
 
-    /// Returns the descriptor of a matrix, which all lanes have to give alike.
-    fn descriptor(&mut self, point: SyncPoint<'_>, operand: &Operand) -> OrStop<u64> {
+    /// Returns a descriptor of a matrix, or an address of tensor memory, which all lanes have to give alike.
+    pub(super) fn descriptor(&mut self, point: SyncPoint<'_>, operand: &Operand) -> OrStop<u64> {
         let SyncPoint { warp, pc, instr, lanes, .. } = point;
         let value = self.operand(warp, pc, operand);
         let open = value.open_lanes() & lanes;
@@ -102,10 +103,15 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         value.as_uniform().ok_or_else(|| doubt(DoubtKind::Warpgroup, instr.place, None))
     }
 
-    /// Emits that an agent reads units of a matrix.
-    fn read_units(&mut self, point: SyncPoint<'_>, agent: WarpId, units: &[u64]) -> OrStop<()> {
-        let home = self.warps[point.warp].cta;
-        let own = AgentAccess { point, home, space: Space::Shared, kind: READS };
+    /// Emits that an agent reads units of a matrix in the shared memory of a cta.
+    pub(super) fn read_units(
+        &mut self,
+        point: SyncPoint<'_>,
+        (agent, home): (WarpId, CtaRank),
+        units: &[u64],
+    ) -> OrStop<()> {
+        let space = Space::Shared;
+        let own = AgentAccess { point, home, space, kind: READS, bytes: BULK_ALIGN };
         let wrong = |unit: &u64| Some((*unit, self.unit_fault(own, (*unit, UNIT))?));
         if let Some((unit, fault)) = units.iter().find_map(wrong) {
             self.agent_fault(own, fault, (unit, UNIT));

@@ -106,5 +106,12 @@ pub(crate) fn units(descriptor: u64, extent: MatrixExtent) -> Option<Vec<u64>> {
     Some(all)
 }
 
+/// As `units`, for a descriptor of an instruction of tensor memory (PTX ISA §9.7.16.4.1).
+pub(crate) fn tensor_units(descriptor: u64, extent: MatrixExtent) -> Option<Vec<u64>> {
+    // Units are swizzled as other descriptors say in the two highest bits, and offsets are no addresses.
+    let is_alike = descriptor >> 61 & 1 == 0 && descriptor >> 52 & 1 == 0;
+    if is_alike { units(descriptor, extent) } else { None }
+}
+
 #[cfg(test)]
 mod tests;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::arguments;
+use super::clustering::Clustering;
 use super::input_error::InputError;
 use super::pages::Memory;
 use super::segment::Segment;
@@ -98,6 +99,9 @@ pub struct Inputs {
     /// Whether ctas draw from counters in turn, instead of in any order. Then defects are certain, but nothing is
     /// proved.
     pub draws_in_turn: bool,
+    /// Whether requests to take over the work of other ctas succeed as long as there are such ctas: a quarter of the clusters
+    /// run, and take over the others by turns. Otherwise all clusters run, and no such request succeeds.
+    pub takes_over: bool,
     /// Accesses whose addresses might lead from one variable or buffer to another, each with a pointer argument that
     /// the addresses are computed from, if there is one.
     pub(crate) strays: BTreeMap<Pc, Option<usize>>,
@@ -137,7 +141,28 @@ pub fn member(grid: Dim3, cluster: Dim3, first: Cta, rank: u64) -> Cta {
     Cta::at(grid, std::array::from_fn(|part| first.at[part].saturating_add(within[part])))
 }
 
+/// Of so many clusters, one runs if clusters take over the work of others.
+const WORK: u64 = 4;
+
 impl Inputs {
+    /// How the ctas form clusters.
+    pub(crate) const fn clustering(&self) -> Clustering {
+        Clustering { grid: self.grid, cluster: self.cluster }
+    }
+
+    /// The number of clusters that run; they are the first ones.
+    pub fn running(&self) -> u64 {
+        let all = self.clustering().count();
+        if self.takes_over { all.div_ceil(WORK) } else { all }
+    }
+
+    /// The number of the cluster whose work the cluster of this number takes over by its request of this number; `None`: the
+    /// request fails.
+    pub(crate) fn taken_over(&self, cluster: u64, request: u64) -> Option<u64> {
+        let next = cluster + self.running() * (request + 1);
+        (self.takes_over && next < self.clustering().count()).then_some(next)
+    }
+
     /// Returns the ctas of a cluster by rank, from its first cta.
     pub fn members(&self, first: Cta) -> impl Iterator<Item = Cta> {
         let (grid, cluster) = (self.grid, self.cluster);
@@ -193,6 +218,7 @@ impl Inputs {
             options: launch.options,
             runs_all_ctas: false,
             draws_in_turn: false,
+            takes_over: false,
             strays: dependences.strays(),
             params: Memory::new(params),
             constants: Memory::new(constants),

@@ -7,6 +7,7 @@
 
 pub(crate) mod arguments;
 pub(crate) mod bytes;
+pub(crate) mod clustering;
 pub(crate) mod descriptor;
 pub(crate) mod input_error;
 pub(crate) mod inputs;

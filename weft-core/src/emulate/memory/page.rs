@@ -80,6 +80,12 @@ impl Page {
         }
     }
 
+    /// Notes that bytes were surely written, by what is not kept here.
+    pub(super) const fn make_sure(&mut self, bytes: Bytes) {
+        self.sure |= bytes;
+        self.unsure &= !bytes;
+    }
+
     /// Whether a byte was surely written, and whether it was written, but not surely.
     pub(super) const fn is_written(&self, at: usize) -> (bool, bool) {
         (self.sure >> at & 1 == 1, self.unsure >> at & 1 == 1)

@@ -183,6 +183,20 @@ impl Memory {
         self.drop(extent, before.unwrap_or(origin))
     }
 
+    /// Overwrites a piece of memory, of at most all its pages, by what nothing is known of but its origin.
+    pub(crate) fn overwrite(&mut self, (first, last): Extent, origin: Origin) {
+        self.drop((first, last), origin);
+        if !self.starts_unwritten {
+            return;
+        }
+        for number in first / PAGE..=last / PAGE {
+            let start = number * PAGE;
+            let place = |at: u64| (at - start).cast_signed();
+            let bytes = span(place(first.max(start)), place(last.min(start + (PAGE - 1))) + 1);
+            self.pages.entry(number).or_insert_with(|| Box::new(Page::new())).make_sure(bytes);
+        }
+    }
+
     fn drop(&mut self, extent: Extent, origin: Origin) -> usize {
         let says_no_more = |of_piece: Origin| of_piece == origin || origin.unwritten().is_none();
         let is_as_before = |forgotten: &Forgotten| {

@@ -18,6 +18,11 @@ impl CtaRank {
         u8::try_from(rank).ok().filter(|rank| usize::from(*rank) < ctas).map(Self)
     }
 
+    /// The ctas of a cluster of so many.
+    pub(crate) fn all(ctas: usize) -> impl Iterator<Item = Self> {
+        (0..Self::MAX).map_while(move |rank| Self::among(rank, ctas))
+    }
+
     /// For a warp of a cluster whose ctas have `warps` warps each: its cta, and its index in that cta.
     pub(crate) fn of_warp(warp: usize, warps: usize) -> (Self, usize) {
         let rank = u8::try_from(warp / warps).expect("a cluster has few ctas");

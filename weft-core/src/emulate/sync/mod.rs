@@ -2,6 +2,7 @@
 //! the ctas of a cluster.
 
 pub(crate) mod barrier;
+pub(crate) mod columns;
 pub(crate) mod group;
 pub(crate) mod mbarrier;
 pub(crate) mod registers;

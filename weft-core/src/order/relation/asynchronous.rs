@@ -31,7 +31,8 @@ impl Order {
         }
         match step {
             MbarrierStep::Complete => self.release_agents(object),
-            MbarrierStep::Follow { .. } => self.follow(object, (warp, lanes)),
+            MbarrierStep::Follow { by: None, .. } => self.follow(object, (warp, lanes)),
+            MbarrierStep::Follow { by: Some(agent), .. } => self.release(object, agent),
             _ => {}
         }
         let is_near = self.cta_of(warp) == object.cta.index();
@@ -78,12 +79,14 @@ impl Order {
 
     /// Makes those that see the current phase of an object complete know what its agents did.
     fn release_agents(&mut self, object: MbarrierId) {
+        let all = [self.agents.get(&object), self.counting.get(&object)].map(Option::<&WarpId>::copied);
+        all.into_iter().flatten().for_each(|agent| self.release(object, agent));
+    }
+
+    /// Makes those that see the current phase of an object complete know what an agent did.
+    fn release(&mut self, object: MbarrierId, agent: WarpId) {
         let Some(phases) = self.phases.get_mut(&object) else { return };
-        for agents in [&self.agents, &self.counting] {
-            if let Some(agent) = agents.get(&object) {
-                phases.release_copies((*agent, LaneMask::MAX, self.warps[*agent].tick()));
-            }
-        }
+        phases.release_copies((agent, LaneMask::MAX, self.warps[agent].tick()));
     }
 
     /// Makes those that see the current phase of an object complete know the copies that lanes have issued.
@@ -184,7 +187,7 @@ fn arrive_in_phase(
     let then = clock.tick();
     let (releases, completes, expects) = match step {
         MbarrierStep::Arrive { releases, completes, expects } => (releases, completes, expects),
-        MbarrierStep::Follow { is_expected: true } => (false, true, false),
+        MbarrierStep::Follow { is_expected: true, .. } => (false, true, false),
         _ => {
             phases.join(point);
             return found;

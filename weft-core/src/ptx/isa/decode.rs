@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use foldhash::HashMap;
 
-use super::{Effect, Family, InstructionRow, Modifier, Modifiers, Opcode, TABLE};
+use super::{Effect, Family, InstructionRow, Modifier, Modifiers, Opcode, TABLE, TensorForm};
 use crate::ptx::{Space, Type};
 
 /// A decoded mnemonic.
@@ -20,6 +20,8 @@ pub struct Decoded {
     pub modifiers: Modifiers,
     /// For products of matrices by a warpgroup, the number of columns of the product; 0 for other instructions.
     pub columns: u16,
+    /// For instructions of tensor memory, what they access.
+    pub tensor: TensorForm,
     /// Whether a modifier is unknown, so that the instruction might not do what its row says.
     pub is_strange: bool,
     /// Whether it acts on the shared memory of some cta of the cluster: `.shared::cluster`.
@@ -117,6 +119,16 @@ impl Decoded {
         matches!(self.row.opcode, Opcode::TensorCopy | Opcode::TensorReduce)
     }
 
+    /// Whether it acts on tensor memory, or waits for those that do.
+    pub fn is_of_tensor_memory(&self) -> bool {
+        self.row.effect == Effect::TensorMemory || self.row.opcode == Opcode::TensorCommit
+    }
+
+    /// Whether it allocates tensor memory.
+    pub fn is_allocation(&self) -> bool {
+        self.row.opcode == Opcode::TensorAlloc
+    }
+
     /// Whether it is a tensor copy from global to shared memory: the space that it reads is written last.
     pub fn loads_tensor(&self) -> bool {
         self.row.opcode == Opcode::TensorCopy && self.space == Space::Global
@@ -132,6 +144,7 @@ pub fn decode(mnemonic: &str) -> Option<Decoded> {
         space: Space::Generic,
         modifiers: Modifiers::default(),
         columns: 0,
+        tensor: TensorForm::default(),
         is_strange: false,
         reaches_cluster: false,
         is_asynchronous: false,
@@ -144,6 +157,9 @@ pub fn decode(mnemonic: &str) -> Option<Decoded> {
 
 impl Decoded {
     fn word(&mut self, word: &str) {
+        if self.is_of_tensor_memory() && self.tensor.word(word) {
+            return;
+        }
         if let Some(ty) = Type::from_suffix(word) {
             match self.types.iter_mut().find(|slot| slot.is_none()) {
                 Some(slot) => *slot = Some(ty),

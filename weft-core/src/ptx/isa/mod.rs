@@ -4,11 +4,13 @@ mod decode;
 mod forms;
 mod modifier;
 mod table;
+mod tensor;
 
 pub use decode::{Decoded, Meaning, decode};
 pub use forms::{FORMS, Form};
 pub use modifier::{Modifier, Modifiers};
 pub use table::{InstructionRow, Opcode, TABLE};
+pub use tensor::TensorForm;
 
 /// A group of related instructions, by which the machine picks the code that computes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -56,6 +58,12 @@ pub enum Effect {
     BulkCopy,
     /// Multiplies matrices in shared memory asynchronously, as one of the four warps of a warpgroup.
     Multiply,
+    /// Allocates tensor memory or frees it, accesses it, multiplies matrices into it, or waits for such accesses.
+    TensorMemory,
+    /// Asks to take over the work of ctas that have not begun; the answer is written asynchronously.
+    TakeOver,
+    /// Reads such an answer.
+    Answer,
     /// Initializes an mbarrier object, ends its use, or arrives at it.
     Mbarrier,
     /// Tests whether a phase of an mbarrier object is complete.

@@ -5,9 +5,9 @@
 //! stands for any number of further `s`.
 
 use super::Effect::{
-    self, Asynchronous, Atomic, Barrier, Branch, BulkCopy, Call, ClusterBarrier, Compute,
+    self, Answer, Asynchronous, Atomic, Barrier, Branch, BulkCopy, Call, ClusterBarrier, Compute,
     CopyGroup, Exchange, Exit, Load, Mbarrier, MbarrierWait, MemoryFence, Multiply, Nothing,
-    Opaque, ProxyFence, RegisterCount, Return, Store, WarpBarrier,
+    Opaque, ProxyFence, RegisterCount, Return, Store, TakeOver, TensorMemory, WarpBarrier,
 };
 use super::Family::{
     self, Access, Arithmetic, Bits, Compare, Control, Convert, Fence, Matrix, Move,
@@ -181,7 +181,13 @@ table! {
     MbarrierTry "mbarrier.try_wait" "dms*" Synchronization MbarrierWait "9.7.13.15.16";
     MbarrierPending "mbarrier.pending_count" "ds" Synchronization Opaque "9.7.13.15.17";
     Clusterlaunchcontrol "clusterlaunchcontrol" "s*" Synchronization Asynchronous "9.7.13.17";
-    ClusterlaunchcontrolQuery "clusterlaunchcontrol.query_cancel" "ds*" Synchronization Opaque "9.7.13.17.2";
+    TryCancel "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes" "ms*" Synchronization TakeOver "9.7.13.17.1";
+    TryCancelForAll "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.multicast::cluster::all" "ms*" Synchronization TakeOver "9.7.13.17.1";
+    IsCanceled "clusterlaunchcontrol.query_cancel.is_canceled" "ds" Synchronization Answer "9.7.13.17.2";
+    FirstCtaid "clusterlaunchcontrol.query_cancel.get_first_ctaid" "ds" Synchronization Answer "9.7.13.17.2";
+    FirstCtaidX "clusterlaunchcontrol.query_cancel.get_first_ctaid::x" "ds" Synchronization Answer "9.7.13.17.2";
+    FirstCtaidY "clusterlaunchcontrol.query_cancel.get_first_ctaid::y" "ds" Synchronization Answer "9.7.13.17.2";
+    FirstCtaidZ "clusterlaunchcontrol.query_cancel.get_first_ctaid::z" "ds" Synchronization Answer "9.7.13.17.2";
     WmmaLoad "wmma.load" "dms*" Matrix Asynchronous "9.7.14.4.3";
     WmmaStore "wmma.store" "ms*" Matrix Asynchronous "9.7.14.4.4";
     WmmaMma "wmma.mma" "ds*" Matrix Opaque "9.7.14.4.5";
@@ -196,6 +202,18 @@ table! {
     WgmmaCommit "wgmma.commit_group" "" Matrix CopyGroup "9.7.15.7.2";
     WgmmaWait "wgmma.wait_group" "s" Matrix CopyGroup "9.7.15.7.3";
     Tcgen05 "tcgen05" "s*" Matrix Asynchronous "9.7.16";
+    TensorAlloc "tcgen05.alloc" "ms" Matrix TensorMemory "9.7.16.7";
+    TensorDealloc "tcgen05.dealloc" "ss" Matrix TensorMemory "9.7.16.7";
+    TensorRelinquish "tcgen05.relinquish_alloc_permit" "" Matrix TensorMemory "9.7.16.7";
+    TensorLoad "tcgen05.ld" "ds*" Matrix TensorMemory "9.7.16.8";
+    TensorStore "tcgen05.st" "ss*" Matrix TensorMemory "9.7.16.8";
+    TensorWaitLoad "tcgen05.wait::ld" "" Matrix TensorMemory "9.7.16.8";
+    TensorWaitStore "tcgen05.wait::st" "" Matrix TensorMemory "9.7.16.8";
+    TensorFill "tcgen05.cp" "ss" Matrix TensorMemory "9.7.16.9";
+    TensorShift "tcgen05.shift" "s" Matrix TensorMemory "9.7.16.9";
+    TensorProduct "tcgen05.mma" "ssss*" Matrix TensorMemory "9.7.16.10";
+    TensorFence "tcgen05.fence" "" Matrix Nothing "9.7.16.11";
+    TensorCommit "tcgen05.commit" "m*" Matrix Mbarrier "9.7.16.12";
     Stacksave "stacksave" "d" Move Opaque "9.7.17.1";
     Stackrestore "stackrestore" "s" Move Nothing "9.7.17.2";
     Alloca "alloca" "ds*" Move Opaque "9.7.17.3";

@@ -47,7 +47,7 @@ impl Dependences<'_> {
                 && is_small(own.offset)
                 && own.dependence.is_none_or(is_number)
         }) || self.program.code.iter().enumerate().any(converts)
-            || self.program.code.iter().any(|instr| instr.effect() == Effect::Multiply)
+            || self.program.code.iter().any(Instr::has_descriptors)
     }
 
     /// Returns what is taken for granted, beyond the program's declarations, by kept instructions and by accesses that
@@ -137,7 +137,7 @@ impl Dependences<'_> {
             }
         }
         match instr.effect() {
-            Effect::Barrier | Effect::WarpBarrier | Effect::Multiply => {
+            Effect::Barrier | Effect::WarpBarrier | Effect::Multiply | Effect::TensorMemory => {
                 self.sources(at).into_iter().for_each(|joined| self.record_test(joined, taken));
             }
             // The mask is the last operand.

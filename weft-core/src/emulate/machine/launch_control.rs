@@ -1,0 +1,142 @@
+//! Runs requests to take over the work of ctas that have not begun (`clusterlaunchcontrol`, PTX ISA §9.7.13.17), and what
+//! reads the answers. Which requests succeed is up to the device: [`Inputs::taken_over`] says it here.
+//!
+//! [`Inputs::taken_over`]: crate::emulate::Inputs::taken_over
+
+use super::bulk::CopySide;
+use super::event::{DoubtKind, Events, OrderQuery};
+use super::phase_state::AgentDuty;
+use super::piece::Piece;
+use super::state::Machine;
+use super::stop::{OrStop, doubt};
+use super::wait::SyncPoint;
+use crate::emulate::sync::group::CtaRank;
+use crate::emulate::sync::mbarrier::MbarrierId;
+use crate::emulate::value::lane::{Lane, LaneMask, lanes};
+use crate::emulate::value::origin::Origin;
+use crate::emulate::value::register::Value;
+use crate::emulate::value::warp_id::WarpId;
+use crate::flow::{Instr, Pc};
+use crate::ptx::Space;
+use crate::ptx::isa::Opcode;
+
+/// Bytes of an answer, and of the part of it that holds what is known of it.
+const ANSWER: u64 = 16;
+const KNOWN: u32 = 8;
+
+impl<E: Events + OrderQuery> Machine<'_, E> {
+    /// Runs the requests of lanes.
+    pub(super) fn take_over(&mut self, at: SyncPoint<'_>) -> OrStop<()> {
+        if let Some(side) = &self.may_execute {
+            return Err(side.undecided());
+        }
+        self.facts.assumed.takeovers = true;
+        let is_to_all = at.decoded.row.opcode == Opcode::TryCancelForAll;
+        for (named, mask) in self.objects(at)? {
+            for lane in lanes(mask) {
+                let own = SyncPoint { lanes: 1 << lane, ..at };
+                let first = self.known(own, 0)?[0].0;
+                let cluster = self.inputs.clustering().number(self.ctas[0].cta);
+                let taken = self.inputs.taken_over(cluster, self.requests);
+                self.requests += 1;
+                let all = CtaRank::all(self.ctas.len());
+                for cta in all.filter(|cta| is_to_all || *cta == named.cta) {
+                    self.answer(own, MbarrierId { cta, ..named }, (first, taken))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Emits that an answer is written to the shared memory of the cta of an object, at an address: the number of the cluster
+    /// whose work is taken over, or none.
+    fn answer(
+        &mut self,
+        at: SyncPoint<'_>,
+        object: MbarrierId,
+        (first, taken): (u64, Option<u64>),
+    ) -> OrStop<()> {
+        let (duty, home) = (AgentDuty::Object(object), object.cta);
+        let (space, bytes, align) = (Space::Shared, ANSWER, ANSWER);
+        self.copy_side(at, CopySide { duty, writes: true, home, space, first, bytes, align })?;
+        if self.slice.contents.has(Space::Shared) {
+            let address = home.first() + first;
+            let symbol =
+                self.facts.symbolics.token(Origin::Unsupported(at.pc), address, self.requests);
+            self.answers.insert(symbol, taken);
+            self.ctas[home.index()].shared.store(first, KNOWN, Lane::open(symbol));
+        }
+        self.copied(at, object, ANSWER)
+    }
+
+    /// Runs a load of 128 bits, if lanes load answers. Returns whether they do.
+    pub(super) fn load_answers(&mut self, piece: &Piece<'_>) -> bool {
+        if self.answers.is_empty() || piece.space != Space::Shared {
+            return false;
+        }
+        let value = self.load_row(piece, 0, KNOWN);
+        let are_answers = self.are_answers(&value, piece.lanes);
+        if let (true, Some(Some(dest))) = (are_answers, piece.instr.dests.first()) {
+            self.warps[piece.warp].write(*dest, value, piece.lanes);
+        }
+        are_answers
+    }
+
+    /// Whether the parts of answers that are known are in some lanes of a value.
+    fn are_answers(&self, value: &Value, mask: LaneMask) -> bool {
+        let is_answer = |lane: usize| {
+            let Lane { bits, symbol } = value.whole(lane);
+            bits == 0 && symbol.is_some_and(|symbol| self.answers.contains_key(&symbol))
+        };
+        !self.answers.is_empty() && lanes(mask).all(is_answer)
+    }
+
+    /// Reads answers: whether a request succeeded, or the coordinates of the first cta whose work is taken over.
+    pub(super) fn read_answers(
+        &mut self,
+        warp: WarpId,
+        pc: Pc,
+        instr: &Instr,
+        mask: LaneMask,
+    ) -> OrStop<()> {
+        let unsupported = || doubt(DoubtKind::Unsupported, instr.place, None);
+        let Some(opcode) = instr.decoded().map(|own| own.row.opcode) else { return Ok(()) };
+        let answer = self.source(warp, pc, 0);
+        if !self.are_answers(&answer, mask) {
+            let open = Value::open(self.facts.symbolics.any_number(Origin::Unsupported(pc)));
+            for dest in instr.dests.iter().flatten() {
+                self.warps[warp].write(*dest, open.clone(), mask);
+            }
+            return Ok(());
+        }
+        let taken = |lane: usize| answer.whole(lane).symbol.and_then(|own| self.answers[&own]);
+        let values: Vec<Value> = match opcode {
+            Opcode::IsCanceled => {
+                vec![Value::from_lanes(|lane| {
+                    let is_there = mask >> lane & 1 == 1;
+                    Lane::known(u64::from(is_there && taken(lane).is_some()))
+                })]
+            }
+            _ if lanes(mask).any(|lane| taken(lane).is_none()) => return Err(unsupported()),
+            _ => {
+                let at = |lane: usize, part: usize| match taken(lane).filter(|_| mask >> lane & 1 == 1) {
+                    Some(cluster) => u64::from(self.inputs.clustering().first(cluster).at[part]),
+                    None => 0,
+                };
+                let part = |part| Value::from_lanes(|lane| Lane::known(at(lane, part)));
+                match opcode {
+                    Opcode::FirstCtaidX => vec![part(0)],
+                    Opcode::FirstCtaidY => vec![part(1)],
+                    Opcode::FirstCtaidZ => vec![part(2)],
+                    _ => (0..3).map(part).collect(),
+                }
+            }
+        };
+        for (dest, value) in instr.dests.iter().zip(values) {
+            if let Some(dest) = dest {
+                self.warps[warp].write(*dest, value, mask);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,358 @@
+//! Runs what accesses tensor memory (PTX ISA §9.7.16.8 to 10): loads and stores by warps, copies from shared memory, and
+//! products of matrices. All are asynchronous. What a warp loads and stores, an agent each does: the warp knows it once it has
+//! waited. What a thread makes the tensor core do, another agent does, in the order in which the thread issues it: those know
+//! it that see the phase of an mbarrier object complete at which a commit of the thread arrives.
+//!
+//! Events state tensor memory as a part of the shared memory of its cta, behind all variables: of each column, two bytes for
+//! every 16 lanes, which are accessed together. Each allocation has addresses of its own: what was allocated before is free
+//! of accesses once it is allocated again, or what frees it races with these.
+
+use super::agents::{AgentAccess, UNIT};
+use super::copy_event::{AgentWork, BulkGroup, CopyAgent, CopyCommand};
+use super::event::{AccessKind, AccessManner, DoubtKind, Events, OrderQuery};
+use super::memory_order::{MemoryOrder, MemoryScope, Ordering};
+use super::mbarriers::AtObject;
+use super::phase_state::AgentDuty;
+use super::state::Machine;
+use super::stop::{OrStop, doubt};
+use super::tensor_pool::tensor_misuse;
+use super::wait::SyncPoint;
+use crate::emulate::memory::descriptor::{self, MatrixExtent};
+use crate::emulate::sync::columns::{COLUMNS, TensorMisuse};
+use crate::emulate::sync::group::CtaRank;
+use crate::emulate::sync::mbarrier::MbarrierId;
+use crate::emulate::value::lane::{LaneMask, WARP, lanes};
+use crate::emulate::value::origin::Origin;
+use crate::emulate::value::register::Value;
+use crate::emulate::value::warp_id::WarpId;
+use crate::flow::{Operand, TENSOR_MEMORY, tensor_operand};
+use crate::ptx::Space;
+use crate::ptx::isa::Opcode;
+
+/// Bytes of a row of A and of a column of B that one instruction multiplies.
+const LINE: u64 = 32;
+/// Columns of tensor memory that hold as much.
+const LINE_COLUMNS: u64 = 8;
+/// An instruction descriptor has 32 bits.
+const LOW_WORD: u64 = 0xffff_ffff;
+/// Columns that a shift moves.
+const SHIFTED: u64 = 8;
+/// Lanes of tensor memory that a warp can access, and lanes of which it can access the columns apart from others.
+const OF_A_WARP: u64 = 32;
+const HALF: u64 = 16;
+/// The bit of an address of tensor memory from which on it holds the lane.
+const LANE: u32 = 16;
+/// So many allocations of a cta have addresses that differ.
+const ALLOCATIONS: u64 = 1 << 16;
+/// Bytes by which events state the columns of 16 lanes.
+const HALF_BYTES: u64 = 2;
+
+/// Columns of tensor memory, in some lanes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TensorPart {
+    column: u64,
+    columns: u64,
+    /// The first of its bytes in each column, and their number.
+    bytes: (u64, u32),
+}
+
+impl TensorPart {
+    /// All lanes of columns.
+    pub(super) const fn whole(column: u64, columns: u64) -> Self {
+        Self { column, columns, bytes: (0, UNIT as u32) }
+    }
+
+    /// So many lanes from one on, both multiples of 16.
+    fn of_lanes((column, columns): (u64, u64), first: u64, count: u64) -> Self {
+        let bytes = u32::try_from(count / HALF * HALF_BYTES).expect("at most 16 bytes");
+        Self { column, columns, bytes: (first / HALF * HALF_BYTES, bytes) }
+    }
+
+    /// The lanes of a product with so many rows whose first lane is this one: 64 rows are in the same half of the lanes of each
+    /// warp.
+    fn of_rows(columns: (u64, u64), lane: u64, rows: u64) -> Vec<Self> {
+        if rows > 64 {
+            return vec![Self::whole(columns.0, columns.1)];
+        }
+        let of_warp = |warp: u64| Self::of_lanes(columns, warp * OF_A_WARP + lane, HALF);
+        (0..4).map(of_warp).collect()
+    }
+}
+
+/// How columns are accessed.
+fn kind(writes: bool) -> AccessKind {
+    AccessKind {
+        writes,
+        manner: AccessManner::Asynchronous,
+        order: MemoryOrder::new(Ordering::Weak, MemoryScope::Gpu),
+        may_execute: false,
+        is_shadow_copy: false,
+        element: 2,
+    }
+}
+
+/// The agent that loads for a warp, or that stores.
+const fn duty(warp: WarpId, writes: bool) -> AgentDuty {
+    if writes { AgentDuty::TensorStores(warp) } else { AgentDuty::TensorLoads(warp) }
+}
+
+/// The column and the lane of an address of tensor memory.
+const fn of_address(address: u64) -> (u64, u64) {
+    (address & ((1 << LANE) - 1), address >> LANE & 0xffff)
+}
+
+/// What an instruction descriptor says (PTX ISA §9.7.16.4.2).
+struct ProductShape {
+    rows: u64,
+    columns: u64,
+    is_a_transposed: bool,
+    is_b_transposed: bool,
+}
+
+impl ProductShape {
+    /// Reads a descriptor. `None`: the product is sparse, or one whose layout in tensor memory is not followed.
+    fn of(bits: u64, ctas: u64, is_of_halves: bool) -> Option<Self> {
+        let own = Self {
+            rows: (bits >> 24 & 0x1f) * 16,
+            columns: (bits >> 17 & 0x3f) * 8,
+            is_a_transposed: bits >> 15 & 1 == 1,
+            is_b_transposed: bits >> 16 & 1 == 1,
+        };
+        let is_sparse = bits >> 2 & 1 == 1;
+        let is_size = matches!((own.rows, ctas), (64 | 128, 1) | (128 | 256, 2))
+            && (8..=256).contains(&own.columns);
+        let is_transposed = own.is_a_transposed || own.is_b_transposed;
+        (!is_sparse && is_size && (is_of_halves || !is_transposed)).then_some(own)
+    }
+}
+
+impl<E: Events + OrderQuery> Machine<'_, E> {
+    /// Runs an instruction of tensor memory. Returns the lanes that wait there.
+    pub(super) fn tensor_memory(&mut self, at: SyncPoint<'_>) -> OrStop<LaneMask> {
+        if let Some(side) = &self.may_execute {
+            return Err(side.undecided());
+        }
+        self.facts.assumed.tensor_cores = true;
+        let opcode = at.decoded.row.opcode;
+        if matches!(opcode, Opcode::TensorProduct | Opcode::TensorFill | Opcode::TensorShift) {
+            for lane in lanes(at.lanes) {
+                self.on_tensor_core(SyncPoint { lanes: 1 << lane, ..at })?;
+            }
+            return Ok(0);
+        }
+        if at.lanes != LaneMask::MAX {
+            return Err(doubt(DoubtKind::Warpgroup, at.instr.place, None));
+        }
+        match opcode {
+            Opcode::TensorAlloc => return self.allocate_columns(at),
+            Opcode::TensorDealloc => self.free_columns(at)?,
+            Opcode::TensorRelinquish => self.close_columns(at.warp),
+            Opcode::TensorLoad => self.move_columns(at, false)?,
+            Opcode::TensorStore => self.move_columns(at, true)?,
+            Opcode::TensorWaitLoad => self.wait_for_columns(at.warp, at.lanes, false),
+            _ => self.wait_for_columns(at.warp, at.lanes, true),
+        }
+        Ok(0)
+    }
+
+    /// The value of an operand that all lanes have to give alike.
+    pub(super) fn one_value(&mut self, at: SyncPoint<'_>, operand: usize) -> OrStop<u64> {
+        let operand = at.instr.sources.get(operand).copied().unwrap_or(Operand::Opaque);
+        self.descriptor(at, &operand)
+    }
+
+    /// Runs a load from tensor memory, or a store.
+    fn move_columns(&mut self, at: SyncPoint<'_>, writes: bool) -> OrStop<()> {
+        let SyncPoint { warp, pc, instr, decoded, lanes, .. } = at;
+        let (column, lane) = of_address(self.one_value(at, 0)?);
+        let form = decoded.tensor;
+        let (count, columns) = (u64::from(form.lanes), u64::from(form.columns));
+        let first = self.warps[warp].place as u64 % 4 * OF_A_WARP;
+        let is_own = lane == first || count == HALF && !form.is_split && lane == first + HALF;
+        if !is_own {
+            return Err(tensor_misuse(TensorMisuse::Lanes(lane), (warp, lanes, pc)));
+        }
+        let mut parts = vec![TensorPart::of_lanes((column, columns), lane, count)];
+        if form.is_split {
+            let second = if writes { 1 } else { instr.sources.len() - 1 };
+            let off = self.one_value(at, second)?;
+            parts.push(TensorPart::of_lanes((column + off, columns), lane + HALF, HALF));
+        }
+        self.access_as_warp(at, writes, &parts)?;
+        if !writes {
+            let open = Value::open(self.facts.symbolics.any_number(Origin::Unsupported(pc)));
+            for dest in instr.dests.iter().flatten() {
+                self.warps[warp].write(*dest, open.clone(), lanes);
+            }
+        }
+        Ok(())
+    }
+
+    /// Emits that the loads or the stores of a warp access tensor memory.
+    pub(super) fn access_as_warp(
+        &mut self,
+        at: SyncPoint<'_>,
+        writes: bool,
+        parts: &[TensorPart],
+    ) -> OrStop<()> {
+        let home = self.warps[at.warp].cta;
+        let agent = self.lend_grouped(at, duty(at.warp, writes));
+        parts.iter().try_for_each(|part| self.access_columns(at, (agent, home), *part, writes))
+    }
+
+    fn lend_grouped(&mut self, at: SyncPoint<'_>, duty: AgentDuty) -> WarpId {
+        let agent = self.phases.agent(duty, self.warps.count());
+        let work = AgentWork::Grouped;
+        self.events.lend(CopyAgent { agent, work, warp: at.warp, lanes: at.lanes });
+        agent
+    }
+
+    /// Lets a warp know what its loads from tensor memory, or its stores, have done.
+    pub(super) fn wait_for_columns(&mut self, warp: WarpId, lanes: LaneMask, writes: bool) {
+        let Some(number) = self.phases.agents.get(&duty(warp, writes)) else { return };
+        let agent = WarpId::new(self.warps.count() + number);
+        for step in [CopyCommand::Commit, CopyCommand::Wait(0)] {
+            self.events.bulk_group(BulkGroup { agent, warp, lanes, step });
+        }
+    }
+
+    /// Emits that an agent accesses columns of the tensor memory of a cta.
+    fn access_columns(
+        &mut self,
+        at: SyncPoint<'_>,
+        (agent, home): (WarpId, CtaRank),
+        part: TensorPart,
+        writes: bool,
+    ) -> OrStop<()> {
+        let TensorPart { column, columns, bytes: (first, bytes) } = part;
+        let Some(parts) = self.ctas[home.index()].columns.parts(column, columns) else {
+            let misuse = TensorMisuse::Outside(column, columns);
+            return Err(tensor_misuse(misuse, (at.warp, at.lanes, at.pc)));
+        };
+        let kind = kind(writes);
+        let own = AgentAccess { point: at, home, space: Space::Shared, kind, bytes };
+        for (allocation, column, columns) in parts {
+            let base = TENSOR_MEMORY + allocation % ALLOCATIONS * COLUMNS * UNIT + first;
+            for start in (column..column + columns).step_by(WARP) {
+                let count = (column + columns - start).min(WARP as u64);
+                let count = usize::try_from(count).expect("at most 32");
+                let addresses = Value::affine(base + start * UNIT, UNIT);
+                self.access_units(own, agent, (&addresses, count), None)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs what a thread makes the tensor core do.
+    fn on_tensor_core(&mut self, at: SyncPoint<'_>) -> OrStop<()> {
+        let homes = self.tensor_homes(at)?;
+        let agent = self.tensor_agent(at);
+        if at.decoded.row.opcode == Opcode::TensorProduct {
+            return self.tensor_product(at, agent, &homes);
+        }
+        let (column, _) = of_address(self.one_value(at, 0)?);
+        let form = at.decoded.tensor;
+        let (columns, rows) = (u64::from(form.columns), u64::from(form.lanes));
+        let is_fill = at.decoded.row.opcode == Opcode::TensorFill;
+        for home in homes {
+            if is_fill {
+                let source = self.one_value(at, 1)?;
+                let extent = MatrixExtent { lines: rows, bytes: columns * 4, is_transposed: false };
+                self.read_matrix(at, (agent, home), (source, extent))?;
+            }
+            let columns = if is_fill { columns } else { SHIFTED };
+            self.access_columns(at, (agent, home), TensorPart::whole(column, columns), true)?;
+        }
+        Ok(())
+    }
+
+    /// Makes what lanes made the tensor core do arrive at an object, or at that of the same address in several ctas.
+    pub(super) fn commit(&mut self, at: SyncPoint<'_>, named: MbarrierId) -> OrStop<()> {
+        for lane in lanes(at.lanes) {
+            let point = SyncPoint { lanes: 1 << lane, ..at };
+            self.tensor_agent(point);
+            for object in self.counting(point, named)? {
+                self.act(AtObject { point, object }, 0)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The agent that does for a thread what the tensor core does.
+    pub(super) fn tensor_agent(&mut self, at: SyncPoint<'_>) -> WarpId {
+        self.lend_grouped(at, AgentDuty::Tensor(at.warp, at.lanes))
+    }
+
+    /// The ctas whose tensor memory an instruction acts on: that of the thread, and its neighbour if there are two.
+    fn tensor_homes(&self, at: SyncPoint<'_>) -> OrStop<Vec<CtaRank>> {
+        let own = self.warps[at.warp].cta;
+        if at.decoded.tensor.ctas == 1 {
+            return Ok(vec![own]);
+        }
+        let first = own.index() as u64 & !1;
+        let both = [first, first + 1].map(|rank| CtaRank::among(rank, self.ctas.len()));
+        match both {
+            [Some(first), Some(second)] => Ok(vec![first, second]),
+            _ => Err(doubt(DoubtKind::Unsupported, at.instr.place, None)),
+        }
+    }
+
+    /// Runs a product of matrices, of which each cta has as many rows as the others, and as many columns of B.
+    fn tensor_product(
+        &mut self,
+        at: SyncPoint<'_>,
+        agent: WarpId,
+        homes: &[CtaRank],
+    ) -> OrStop<()> {
+        let unsupported = || doubt(DoubtKind::Unsupported, at.instr.place, None);
+        for mask in tensor_operand::MASKS..at.instr.sources.len() {
+            if self.one_value(at, mask)? != 0 {
+                return Err(unsupported());
+            }
+        }
+        let ctas = homes.len() as u64;
+        let shape = self.one_value(at, tensor_operand::SHAPE)? & LOW_WORD;
+        let shape = ProductShape::of(shape, ctas, at.decoded.tensor.is_of_halves);
+        let Some(ProductShape { rows, columns, is_a_transposed, is_b_transposed }) = shape else {
+            return Err(unsupported());
+        };
+        let own_rows = rows / ctas;
+        // Half of the columns of a product with 64 rows in each of two ctas lie in the other half of the lanes.
+        let (own_columns, lanes) =
+            if ctas == 2 && own_rows == 64 { (columns / 2, 128) } else { (columns, own_rows) };
+        let (product, lane) = of_address(self.one_value(at, tensor_operand::PRODUCT)?);
+        let a = self.one_value(at, tensor_operand::A)?;
+        let b = self.one_value(at, tensor_operand::B)?;
+        let is_a_near = at.instr.sources.get(tensor_operand::IS_A_NEAR);
+        let is_a_near = is_a_near == Some(&Operand::Constant(1));
+        let extent = |lines, is_transposed| MatrixExtent { lines, bytes: LINE, is_transposed };
+        for home in homes {
+            let by = (agent, *home);
+            if is_a_near {
+                let (column, lane) = of_address(a);
+                for part in TensorPart::of_rows((column, LINE_COLUMNS), lane, lanes) {
+                    self.access_columns(at, by, part, false)?;
+                }
+            } else {
+                self.read_matrix(at, by, (a, extent(own_rows, is_a_transposed)))?;
+            }
+            self.read_matrix(at, by, (b, extent(columns / ctas, is_b_transposed)))?;
+            for part in TensorPart::of_rows((product, own_columns), lane, lanes) {
+                self.access_columns(at, by, part, true)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Emits that an agent reads a matrix in the shared memory of a cta.
+    fn read_matrix(
+        &mut self,
+        at: SyncPoint<'_>,
+        by: (WarpId, CtaRank),
+        (bits, extent): (u64, MatrixExtent),
+    ) -> OrStop<()> {
+        let units = descriptor::tensor_units(bits, extent);
+        let units = units.ok_or_else(|| doubt(DoubtKind::Unsupported, at.instr.place, None))?;
+        self.read_units(at, by, &units)
+    }
+}

@@ -1,0 +1,81 @@
+//! Findings about tensor memory: wrong use, and what its addresses are called.
+
+use super::defects::defect;
+use super::names::Names;
+use crate::emulate::{Cta, CtaRank, LaneMask, TensorMisuse, WarpId};
+use crate::finding::{Code, Finding, Role};
+use crate::flow::{Pc, TENSOR_MEMORY};
+use crate::ptx::isa::Effect;
+use crate::race::RacingAccess;
+
+/// Bytes by which events state a column, and their number.
+const COLUMN: u64 = 16;
+const COLUMNS: u64 = 512;
+/// Bytes by which events state 16 lanes of a column, and their number.
+const HALF: u64 = 2;
+const LANES: u64 = 16;
+
+/// How loads, stores and products are ordered, by what comes first.
+pub(super) const REMEDY: &str =
+    "if a product or copy comes first, let a thread that waits for the phase of an mbarrier at which `tcgen05.commit` arrives behind \
+     it order the other; if a load or store comes first, let its warp execute `tcgen05.wait` behind it, and a barrier or a phase \
+     order the other after that";
+
+/// Whether events state an address of shared memory that is one of tensor memory.
+const fn is_tensor_memory(address: u64) -> bool {
+    address >= TENSOR_MEMORY
+}
+
+/// Whether an access is one of tensor memory.
+pub(super) fn is_of_tensor_memory(names: &Names<'_>, access: &RacingAccess) -> bool {
+    let effect = names.program.code[access.pc.index()].effect();
+    effect == Effect::TensorMemory && is_tensor_memory(CtaRank::of_address(access.address).1)
+}
+
+/// Returns the name of an address of tensor memory in a cta.
+pub(super) fn place(address: u64) -> Option<String> {
+    let at = address.checked_sub(TENSOR_MEMORY)?;
+    let (column, lane) = (at / COLUMN % COLUMNS, at % COLUMN / HALF * LANES);
+    Some(format!("column {column}, lane {lane} of tensor memory"))
+}
+
+/// Returns the finding that tensor memory was used wrongly.
+pub(super) fn misuse(
+    names: &Names<'_>,
+    cta: Cta,
+    misuse: TensorMisuse,
+    (warp, lanes, pc): (WarpId, LaneMask, Pc),
+) -> Finding {
+    let what = names.mnemonic(names.program.code[pc.index()].place);
+    let (message, help) = match misuse {
+        TensorMisuse::Count(count) => (
+            format!("{what} asks for {count} columns of tensor memory"),
+            "ask for 32, 64, 128, 256 or 512 columns",
+        ),
+        TensorMisuse::Closed => (
+            format!("{what} follows `tcgen05.relinquish_alloc_permit`"),
+            "allocate all tensor memory of the cta before a warp gives up to allocate more",
+        ),
+        TensorMisuse::NotHeld(first, count) => (
+            format!("{what} frees {count} columns from column {first} on, where no allocation of as many begins"),
+            "free each allocation once, with its address and its number of columns",
+        ),
+        TensorMisuse::Outside(first, count) => (
+            format!("{what} accesses {count} columns of tensor memory from column {first} on, which are not all allocated"),
+            "allocate as many columns as are accessed, and free them after the last access",
+        ),
+        TensorMisuse::Lanes(lane) => (
+            format!("{what} accesses tensor memory from lane {lane} on, which its warp cannot"),
+            "let each warp access the 32 lanes that its index in its warpgroup gives it: add the index times 32 shifted left by 16 to \
+             the address",
+        ),
+        TensorMisuse::Kept(count) => (
+            format!("the cta ends although {count} columns of tensor memory are still allocated"),
+            "let a warp free them by `tcgen05.dealloc` before it ends",
+        ),
+    };
+    let thread = names.first_thread(cta.index, warp, lanes);
+    let label = if matches!(misuse, TensorMisuse::Kept(_)) { "allocated here" } else { "here" };
+    let sites = vec![names.site(Role::Here, pc, vec![thread], label.to_owned())];
+    defect(Code::TensorMemory, message, sites, Vec::new(), help)
+}
