@@ -237,6 +237,8 @@ impl Events for ChartRecorder<'_> {
         self.order.fence_proxies(fence);
     }
 
+    fn meet(&mut self, _: WarpId, _: LaneMask) {}
+
     fn converge(&mut self, warp: WarpId, lanes: LaneMask) {
         self.order.converge(warp, lanes);
     }

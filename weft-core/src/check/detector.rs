@@ -240,6 +240,10 @@ impl Events for Detector {
         self.order.fence_proxies(fence);
     }
 
+    fn meet(&mut self, warp: WarpId, lanes: LaneMask) {
+        self.order.meet(warp, lanes);
+    }
+
     fn converge(&mut self, warp: WarpId, lanes: LaneMask) {
         self.order.converge(warp, lanes);
     }

@@ -91,6 +91,10 @@ impl Events for Recorder<'_> {
         self.order.fence_proxies(fence);
     }
 
+    fn meet(&mut self, warp: WarpId, lanes: LaneMask) {
+        self.order.meet(warp, lanes);
+    }
+
     fn converge(&mut self, warp: WarpId, lanes: LaneMask) {
         self.order.converge(warp, lanes);
     }

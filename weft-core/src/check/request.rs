@@ -39,6 +39,14 @@ pub enum CheckError {
     /// A cluster without ctas, or with more than any device supports.
     #[error("a cluster of {0} ctas: a cluster has 1 to {max} ctas", max = Dim3::MAX_CLUSTER)]
     ClusterSize(u64),
+    /// A cluster with more ctas than the kernel allows.
+    #[error("a cluster of {given} ctas, but the kernel states .maxclusterrank {most}: the launch would fail")]
+    ClusterRank {
+        /// The ctas of the cluster.
+        given: u64,
+        /// As many as the kernel allows.
+        most: u64,
+    },
     /// A cluster that the kernel does not allow.
     #[error(
         "a cluster of {given} ctas, but the kernel states .reqnctapercluster {stated}: the launch would fail"
@@ -120,7 +128,9 @@ impl CheckError {
         match self {
             Self::BlockSize(_) | Self::BlockExtent(_) | Self::BlockBound { .. } => Some("block"),
             Self::GridExtent(_) | Self::GridSize(_) | Self::PartOfCluster { .. } => Some("grid"),
-            Self::ClusterSize(_) | Self::ClusterBound { .. } => Some("cluster"),
+            Self::ClusterSize(_) | Self::ClusterRank { .. } | Self::ClusterBound { .. } => {
+                Some("cluster")
+            }
             Self::Shared(_) => Some("shared"),
             Self::NoParameter { .. } | Self::Argument { .. } | Self::Number { .. } => Some("args"),
             Self::Buffer { .. } => Some("buffers"),
@@ -177,13 +187,18 @@ pub(super) fn grid(kernel: &Function, launch: &Launch) -> Result<Dim3, CheckErro
 
 /// Returns the clusters that a kernel is launched in, if it or the launch states them.
 fn cluster(kernel: &Function, launch: &Launch) -> Result<Option<Dim3>, CheckError> {
-    let stated = kernel.reqnctapercluster.map(|[x, y, z]| Dim3 { x, y, z });
+    let stated = kernel.clusters.required.map(|[x, y, z]| Dim3 { x, y, z });
     match (stated, launch.cluster) {
         (Some(stated), Some(given)) if stated != given => {
             Err(CheckError::ClusterBound { given, stated })
         }
         (stated, given) => {
             let cluster = stated.or(given);
+            let most = kernel.clusters.most.map(u64::from);
+            if let Some((given, most)) = cluster.zip(most).filter(|(own, most)| own.count() > *most)
+            {
+                return Err(CheckError::ClusterRank { given: given.count(), most });
+            }
             let is_wrong = |own: &Dim3| !(1..=Dim3::MAX_CLUSTER).contains(&own.count());
             match cluster.filter(is_wrong) {
                 Some(wrong) => Err(CheckError::ClusterSize(wrong.count())),

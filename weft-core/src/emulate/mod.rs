@@ -38,7 +38,7 @@ pub use machine::memory_order::{MemoryOrder, MemoryScope, Nearness, Ordering};
 pub(crate) use machine::piece::kind as access_kind;
 pub use machine::run::run;
 pub use machine::state::CtaRun;
-pub use machine::stop::MAX_REGISTERS;
+pub use machine::stop::{MAX_AGENTS, MAX_REGISTERS};
 pub(crate) use memory::arguments::fits;
 pub use memory::input_error::InputError;
 pub(crate) use memory::clustering::Clustering;

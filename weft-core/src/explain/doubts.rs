@@ -3,7 +3,7 @@
 use super::names::Names;
 use super::tensors;
 use super::witness;
-use crate::emulate::{Doubt, DoubtKind, MAX_REGISTERS, OpenAccess, Origin};
+use crate::emulate::{Doubt, DoubtKind, MAX_AGENTS, MAX_REGISTERS, OpenAccess, Origin};
 use crate::finding::{Check, Code, Finding, Report, Role, Site};
 use crate::flow::{Pc, PlaceId};
 use crate::launch::Dim3;
@@ -258,6 +258,13 @@ pub(crate) fn explain(names: &Names<'_>, doubt: &Doubt, progress: Progress) -> F
             let message = format!("the warps of a cta have more than {MAX_REGISTERS} registers");
             let help = "choose a smaller block".to_owned();
             open(Code::Limit, None, message, site("the kernel starts here"), Some(help))
+        }
+        DoubtKind::Agents => {
+            let message = format!(
+                "the ctas of a cluster have more than {MAX_AGENTS} mbarriers, threads with bulk copies and the like"
+            );
+            let help = "check a smaller cluster, or one whose mbarriers are fewer".to_owned();
+            open(Code::Limit, None, message, site("still running here"), Some(help))
         }
         DoubtKind::Fuel => out_of_fuel(names, site("still running here"), progress),
         DoubtKind::Memory => {

@@ -145,11 +145,11 @@ pub enum Clusters {
 impl Clusters {
     /// What the directives of a kernel say, and its launch, if that states clusters.
     pub(super) fn of(kernel: &Function, launched: Option<Dim3>) -> Self {
-        let stated = kernel.reqnctapercluster.map(|[x, y, z]| Dim3 { x, y, z });
+        let stated = kernel.clusters.required.map(|[x, y, z]| Dim3 { x, y, z });
         match stated.filter(|stated| stated.count() > 0).or(launched) {
             Some(stated) if stated.count() == 1 => Self::OfOne,
             Some(stated) => Self::OfSeveral(stated),
-            None if kernel.explicitcluster => Self::Unknown,
+            None if kernel.clusters.is_explicit => Self::Unknown,
             None => Self::Unused,
         }
     }

@@ -32,6 +32,8 @@ impl Epoch {
 pub(super) struct Clock {
     /// For each warp, an epoch before which everything is known of each of its lanes.
     warps: Vec<Epoch>,
+    /// The same of agents, of which mostly few are known, and of warps if the clock was made without a number of warps.
+    others: BTreeMap<WarpId, Epoch>,
     /// For some warps, such an epoch of each lane. Of this one and that of the warp the later one holds.
     lanes: BTreeMap<WarpId, Box<[Epoch; WARP]>>,
     /// What has caused the point besides, although PTX's memory model orders no accesses by it: what a thread did before
@@ -46,6 +48,7 @@ impl Clock {
     pub(super) fn new(warps: usize) -> Self {
         Self {
             warps: vec![Epoch::default(); warps],
+            others: BTreeMap::new(),
             lanes: BTreeMap::new(),
             causes: None,
             fenced: None,
@@ -54,7 +57,11 @@ impl Clock {
 
     /// The epoch before which everything is known of each lane of a warp.
     fn of(&self, warp: WarpId) -> Epoch {
-        self.warps.get(warp.index()).copied().unwrap_or_default()
+        let own = self.warps.get(warp.index()).copied().unwrap_or_default();
+        if self.others.is_empty() {
+            return own;
+        }
+        self.others.get(&warp).map_or(own, |other| own.max(*other))
     }
 
     /// Whether everything that these lanes of a warp did at `then` is known.
@@ -78,6 +85,12 @@ impl Clock {
         self.causes.as_ref().map_or(unknown, |own| own.unknown(warp, then, unknown))
     }
 
+    /// Whether some lane of a warp is known to have come to an epoch, or has caused the point when it had.
+    pub(super) fn has_caused(&self, warp: WarpId, epoch: Epoch) -> bool {
+        let is_cause = || self.causes.as_ref().is_some_and(|own| own.has_reached(warp, epoch));
+        self.has_reached(warp, epoch) || is_cause()
+    }
+
     /// Whether some lane of a warp is known to have come to an epoch.
     pub(super) fn has_reached(&self, warp: WarpId, epoch: Epoch) -> bool {
         let own = self.lanes.get(&warp);
@@ -89,6 +102,18 @@ impl Clock {
         let begun = Epoch::default().next();
         let is_known = |warp: usize| self.has_reached(WarpId::new(warp), begun);
         warps.clone().any(is_known) || self.causes.as_ref().is_some_and(|own| own.has_any(warps))
+    }
+
+    /// What is known of agents, whose ids are those from `count` on.
+    pub(super) fn of_agents(&self, count: usize) -> Self {
+        let is_agent = |warp: &WarpId| warp.index() >= count;
+        let others = self.others.iter().filter(|(warp, _)| is_agent(warp));
+        let lanes = self.lanes.iter().filter(|(warp, _)| is_agent(warp));
+        Self {
+            others: others.map(|(warp, epoch)| (*warp, *epoch)).collect(),
+            lanes: lanes.map(|(warp, own)| (*warp, own.clone())).collect(),
+            ..Self::new(0)
+        }
     }
 
     /// Whether what is known of the lanes of a warp does not differ from lane to lane.
@@ -142,6 +167,9 @@ impl Clock {
         for (known, given) in self.warps.iter_mut().zip(&other.warps) {
             *known = (*known).max(*given);
         }
+        for (warp, given) in &other.others {
+            self.reach(*warp, *given);
+        }
         for (warp, given) in &other.lanes {
             let own = self.lanes.entry(*warp).or_default();
             for (known, given) in own.iter_mut().zip(given.iter()) {
@@ -155,10 +183,10 @@ impl Clock {
 
     /// Makes everything known that all lanes of a warp did before an epoch.
     pub(super) fn reach(&mut self, warp: WarpId, epoch: Epoch) {
-        if self.warps.len() <= warp.index() {
-            self.warps.resize(warp.index() + 1, Epoch::default());
-        }
-        let known = &mut self.warps[warp.index()];
+        let known = match self.warps.get_mut(warp.index()) {
+            Some(known) => known,
+            None => self.others.entry(warp).or_default(),
+        };
         *known = (*known).max(epoch);
     }
 

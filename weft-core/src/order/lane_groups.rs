@@ -101,6 +101,14 @@ impl LaneGroups {
         }
     }
 
+    /// Adds to what has caused what these lanes do what a clock knows.
+    pub(super) fn learn_causes(&mut self, mask: LaneMask, given: &Clock) {
+        self.split(mask);
+        for group in self.groups.iter_mut().filter(|group| group.lanes & mask != 0) {
+            group.known.join_causes(given);
+        }
+    }
+
     /// Makes these lanes know what all lanes of a warp did before an epoch.
     pub(super) fn reach(&mut self, mask: LaneMask, warp: WarpId, epoch: Epoch) {
         self.split(mask);

@@ -243,6 +243,12 @@ impl Phases {
         self.current.of_cta.learn(agent, lanes, LaneMask::MAX, epoch);
     }
 
+    /// Makes those that see the current phase complete know what a clock knows.
+    pub(super) fn release_known(&mut self, known: &Clock) {
+        self.current.released.join(known);
+        self.current.of_cta.join(known);
+    }
+
     /// Makes those that see the current phase complete know that what a thread did has caused it.
     pub(super) fn release_causes(&mut self, known: &Clock) {
         self.current.released.join_causes(known);

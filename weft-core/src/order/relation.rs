@@ -162,7 +162,7 @@ impl Order {
             done.warp == warp
                 || lanes
                     .known_by(*live)
-                    .any(|(_, known)| known.has_reached(done.warp, done.arrival))
+                    .any(|(_, known)| known.has_caused(done.warp, done.arrival))
         };
         self.completed.get(&barrier).into_iter().flatten().find(|done| !is_known(done))
     }
@@ -227,6 +227,19 @@ impl Order {
         let clock = &mut self.warps[warp];
         let epoch = clock.tick();
         clock.lanes.synchronize(warp, synchronized & clock.live, epoch);
+    }
+
+    /// Records that each of these lanes of a warp has waited for the others, which orders no memory.
+    pub fn meet(&mut self, warp: WarpId, met: LaneMask) {
+        // Only the order of phases of mbarriers, and of uses of barriers, might depend on it.
+        if self.phases.is_empty() {
+            return;
+        }
+        let clock = &mut self.warps[warp];
+        let (epoch, met) = (clock.tick(), met & clock.live);
+        let mut causes = Clock::new(0);
+        clock.lanes.release(warp, met, epoch, &mut causes);
+        clock.lanes.learn_causes(met, &causes);
     }
 
     /// Records that lanes end: what they did and did not release happens before nothing that follows.

@@ -1,5 +1,6 @@
 //! Reads PTX text into a [`Module`]: tokens, a tree with spans, and the table of instructions.
 
+mod clusters;
 mod error;
 mod index;
 pub mod isa;
@@ -10,6 +11,7 @@ mod space;
 mod span;
 mod tree;
 
+pub use clusters::ClusterDirectives;
 pub use error::{ReadError, ReadErrorKind};
 pub use parser::{parse, parse_shared};
 pub use space::Space;

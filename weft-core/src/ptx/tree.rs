@@ -7,6 +7,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::clusters::ClusterDirectives;
 use super::index::Index;
 use super::isa::Decoded;
 use super::lexer::{Lexer, Token, TokenKind};
@@ -357,10 +358,8 @@ pub struct Function {
     pub reqntid: Option<[u32; 3]>,
     /// `.maxntid`.
     pub maxntid: Option<[u32; 3]>,
-    /// `.reqnctapercluster`.
-    pub reqnctapercluster: Option<[u32; 3]>,
-    /// `.explicitcluster`.
-    pub explicitcluster: bool,
+    /// What it states of clusters.
+    pub clusters: ClusterDirectives,
     /// `.minnctapersm`.
     pub minnctapersm: Option<u32>,
     /// `.maxnreg`.

@@ -69,6 +69,7 @@ impl Events for Stores {
     fn proxy_fence(&mut self, _: ProxyFence) {}
 
     fn converge(&mut self, _: WarpId, _: LaneMask) {}
+    fn meet(&mut self, _: WarpId, _: LaneMask) {}
 
     fn arrive(&mut self, _: Arrival) {}
 

@@ -84,6 +84,8 @@ pub enum AgentWork {
     Counting(MbarrierId),
     /// A bulk copy, or a product, that the thread puts into a group.
     Grouped,
+    /// What a tensor core does for the thread, in the order in which the thread issues it.
+    InOrder,
     /// Initializations of mbarrier objects by the lanes of a warp, which a fence can publish apart from all else. Each lane of
     /// the agent is that of the same number of the warp.
     Inits,

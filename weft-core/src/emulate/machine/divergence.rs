@@ -79,7 +79,10 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         if !self.checks_cta() {
             return Ok(());
         }
-        let place = MeetingPlace { cta: self.warps[warp].cta, barrier, is_await: is_await(first) };
+        let is_await = is_await(first);
+        let turn = if is_await { self.warps[warp].awaits } else { 0 };
+        self.warps[warp].awaits += u32::from(is_await);
+        let place = MeetingPlace { cta: self.warps[warp].cta, barrier, is_await, turn };
         for wait in sides {
             for lane in lanes(wait.lanes) {
                 let side = self.waiting(warp, wait, 1 << lane);

@@ -19,6 +19,8 @@ pub(super) struct MeetingPlace {
     pub(super) barrier: BarrierId,
     /// Whether they wait for the barrier of the cluster, at which they have arrived before.
     pub(super) is_await: bool,
+    /// How often the warps have waited for it before: some might wait again before others have waited once.
+    pub(super) turn: u32,
 }
 
 /// The threads of a cta that came first to a generation of a barrier, and its warps that have come so far.

@@ -291,6 +291,8 @@ pub trait Events {
     fn proxy_fence(&mut self, fence: ProxyFence);
     /// These lanes of a warp have synchronized with each other.
     fn converge(&mut self, warp: WarpId, lanes: LaneMask);
+    /// Each of these lanes of a warp has waited for the others at an exchange, which orders no memory.
+    fn meet(&mut self, warp: WarpId, lanes: LaneMask);
     /// A warp arrives.
     fn arrive(&mut self, arrival: Arrival);
     /// A warp arrives at an aligned barrier after some of its lanes have ended.
@@ -346,12 +348,14 @@ pub enum DoubtKind {
     Registers,
     /// The limit of contents of memory was reached.
     Memory,
+    /// The limit of asynchronous work that is kept apart was reached.
+    Agents,
 }
 
 impl DoubtKind {
     /// Whether the limit of instructions or of memory was reached, so that no other warp or cta is run.
     pub const fn is_limit(self) -> bool {
-        matches!(self, Self::Fuel | Self::Memory)
+        matches!(self, Self::Fuel | Self::Memory | Self::Agents)
     }
 
     /// Whether the limit of memory was reached.

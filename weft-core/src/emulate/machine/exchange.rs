@@ -22,6 +22,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     pub(super) fn exchange(&mut self, warp: WarpId, pc: Pc, here: LaneMask) {
         self.exchanges[warp] = self.exchanges[warp].saturating_add(1);
         let instr = &self.program.code[pc.index()];
+        if instr.waits() && self.may_execute.is_none() {
+            self.events.meet(warp, here);
+        }
         if self.slice.keep[pc.index()] != Keep::Value {
             return;
         }

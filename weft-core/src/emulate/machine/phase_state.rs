@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use super::peeks::Peeks;
+use super::stop::MAX_AGENTS;
 use crate::emulate::sync::mbarrier::MbarrierId;
 use crate::emulate::value::lane::{LaneMask, SymbolId};
 use crate::emulate::value::warp_id::WarpId;
@@ -66,6 +67,8 @@ pub(super) struct PhaseState {
     pub(super) tokens: BTreeMap<SymbolId, (MbarrierId, u64)>,
     /// The agents of bulk copies, numbered.
     pub(super) agents: BTreeMap<AgentDuty, usize>,
+    /// Whether there are more of them than are kept apart.
+    pub(super) has_too_many: bool,
     /// Tensor copies whose boxes are not known.
     pub(super) boxless: Vec<BoxlessCopy>,
     /// The objects at which bytes of boxes were counted that follow from what phases expect, with the tensor maps.
@@ -89,6 +92,9 @@ impl PhaseState {
     /// The agent for a duty. `warps`: the number of warps, behind whose ids those of agents begin.
     pub(super) fn agent(&mut self, duty: AgentDuty, warps: usize) -> WarpId {
         let next = self.agents.len();
-        WarpId::new(warps + *self.agents.entry(duty).or_insert(next))
+        let number = *self.agents.entry(duty).or_insert(next);
+        self.has_too_many |= number >= MAX_AGENTS;
+        // Beyond the limit, agents are mixed up: the run ends.
+        WarpId::new(warps + number.min(MAX_AGENTS))
     }
 }

@@ -179,6 +179,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         if self.spent > self.limit {
             return Err(doubt(DoubtKind::Fuel, place, None));
         }
+        if self.phases.has_too_many {
+            return Err(doubt(DoubtKind::Agents, place, None));
+        }
         Ok(())
     }
 

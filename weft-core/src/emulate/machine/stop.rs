@@ -6,6 +6,8 @@ use crate::flow::PlaceId;
 
 /// Most registers of all warps of a cta together. Only registers that something depends on count.
 pub const MAX_REGISTERS: u64 = 1 << 22;
+/// The most agents of the ctas of a cluster: mbarriers at which copies are counted, threads with bulk copies and the like.
+pub const MAX_AGENTS: usize = 1 << 15;
 
 /// Cost of a branch on an open condition, counted against the limit of instructions.
 pub(super) const OPEN_COST: u64 = 256;

@@ -196,13 +196,12 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         parts: &[TensorPart],
     ) -> OrStop<()> {
         let home = self.warps[at.warp].cta;
-        let agent = self.lend_grouped(at, duty(at.warp, writes));
+        let agent = self.lend(at, duty(at.warp, writes), AgentWork::Grouped);
         parts.iter().try_for_each(|part| self.access_columns(at, (agent, home), *part, writes))
     }
 
-    fn lend_grouped(&mut self, at: SyncPoint<'_>, duty: AgentDuty) -> WarpId {
+    fn lend(&mut self, at: SyncPoint<'_>, duty: AgentDuty, work: AgentWork) -> WarpId {
         let agent = self.phases.agent(duty, self.warps.count());
-        let work = AgentWork::Grouped;
         self.events.lend(CopyAgent { agent, work, warp: at.warp, lanes: at.lanes });
         agent
     }
@@ -280,7 +279,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
 
     /// The agent that does for a thread what the tensor core does.
     pub(super) fn tensor_agent(&mut self, at: SyncPoint<'_>) -> WarpId {
-        self.lend_grouped(at, AgentDuty::Tensor(at.warp, at.lanes))
+        self.lend(at, AgentDuty::Tensor(at.warp, at.lanes), AgentWork::InOrder)
     }
 
     /// The ctas whose tensor memory an instruction acts on: that of the thread, and its neighbour if there are two.

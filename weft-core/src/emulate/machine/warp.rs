@@ -167,6 +167,8 @@ pub(super) struct Warp {
     pub(super) held: Option<BarrierWait>,
     pub(super) cluster_turn: ClusterTurn,
     pub(super) registers: Registers,
+    /// How often it has come to wait for the barrier of the cluster.
+    pub(super) awaits: u32,
     /// The registers written on a side of an open condition, with what they held before each write, so that the side
     /// can be undone; `None` elsewhere. Registers that are not used across blocks are left out.
     pub(super) log: Option<Vec<(Reg, Value)>>,
@@ -205,6 +207,7 @@ impl Warp {
             held: None,
             cluster_turn: ClusterTurn::default(),
             registers: Registers::new(slice, unwritten),
+            awaits: 0,
             log: None,
             partings: Partings::default(),
             general: None,

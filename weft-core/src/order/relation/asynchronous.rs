@@ -24,7 +24,7 @@ impl Order {
     /// only if it is.
     pub fn at_mbarrier(&mut self, event: MbarrierEvent) -> Option<PhaseIssue> {
         let MbarrierEvent { warp, lanes, pc, object, step } = event;
-        let count = self.warps.count();
+        let count = self.count;
         if step == MbarrierStep::Init {
             self.phases.insert(object, Phases::new(count));
             return None;
@@ -32,7 +32,10 @@ impl Order {
         match step {
             MbarrierStep::Complete => self.release_agents(object),
             MbarrierStep::Follow { by: None, .. } => self.follow(object, (warp, lanes)),
-            MbarrierStep::Follow { by: Some(agent), .. } => self.release(object, agent),
+            MbarrierStep::Follow { by: Some(agent), .. } => {
+                self.release(object, agent);
+                self.release_followed(object, agent);
+            }
             _ => {}
         }
         let is_near = self.cta_of(warp) == object.cta.index();
@@ -52,6 +55,8 @@ impl Order {
                 let released = phases.wait(point, of_cta);
                 if acquires {
                     groups.learn(lanes, released);
+                } else {
+                    groups.learn_causes(lanes, released);
                 }
                 *now = now.next();
                 None
@@ -89,6 +94,15 @@ impl Order {
         phases.release_copies((agent, LaneMask::MAX, self.warps[agent].tick()));
     }
 
+    /// Makes those that see the current phase of an object complete know what other agents had done before an agent did its work:
+    /// what a tensor core reads is there by then. What threads did is not known by that.
+    fn release_followed(&mut self, object: MbarrierId, agent: WarpId) {
+        let known = self.warps[agent].lanes.common().map(|known| known.of_agents(self.count));
+        if let Some((known, phases)) = known.zip(self.phases.get_mut(&object)) {
+            phases.release_known(&known);
+        }
+    }
+
     /// Makes those that see the current phase of an object complete know the copies that lanes have issued.
     fn follow(&mut self, object: MbarrierId, (warp, mask): (WarpId, LaneMask)) {
         let Some(LaneCopies { agent, .. }) = self.copies.get(&warp) else { return };
@@ -115,7 +129,7 @@ impl Order {
                 self.generic.insert(agent);
                 self.counting.insert(object, agent);
             }
-            AgentWork::Grouped => {}
+            AgentWork::Grouped | AgentWork::InOrder => {}
             AgentWork::Inits => {
                 self.generic.insert(agent);
                 self.publications.entry(warp).or_default().inits = Some(agent);
@@ -138,6 +152,9 @@ impl Order {
         let clock = &mut self.warps[warp];
         let epoch = clock.tick();
         clock.lanes.release(warp, lanes, epoch, &mut known);
+        if work == AgentWork::InOrder {
+            known.reach(agent, self.warps[agent].tick());
+        }
         self.warps[agent].lanes.take_over(&known);
     }
 

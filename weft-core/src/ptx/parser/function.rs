@@ -1,6 +1,7 @@
 //! Parses kernels, device functions and variables at module scope (PTX ISA §11).
 
 use super::super::Span;
+use super::super::clusters::ClusterDirectives;
 use super::super::space::Space;
 use super::super::tree::{Function, Module, Variable};
 use super::{Parser, Read, TokenKind};
@@ -65,8 +66,7 @@ impl Parser<'_> {
             returns,
             reqntid: None,
             maxntid: None,
-            reqnctapercluster: None,
-            explicitcluster: false,
+            clusters: ClusterDirectives::default(),
             minnctapersm: None,
             maxnreg: None,
             body: None,
@@ -135,8 +135,9 @@ impl Parser<'_> {
         match word {
             ".reqntid" => function.reqntid = Some(numbers),
             ".maxntid" => function.maxntid = Some(numbers),
-            ".reqnctapercluster" => function.reqnctapercluster = Some(numbers),
-            ".explicitcluster" => function.explicitcluster = true,
+            ".reqnctapercluster" => function.clusters.required = Some(numbers),
+            ".maxclusterrank" => function.clusters.most = Some(numbers[0]),
+            ".explicitcluster" => function.clusters.is_explicit = true,
             ".minnctapersm" => function.minnctapersm = Some(numbers[0]),
             ".maxnreg" => function.maxnreg = Some(numbers[0]),
             _ => {}
