@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::buffers::StatedBuffers;
 use super::error::{LinkErrorKind, MAX_LINES, MAX_NESTING};
+use super::pair;
 use super::linker::{Linked, RoutineId};
 use super::program::{Block, BlockId, Instr, Pc, PlaceId, Program, Terminator};
 use super::routine::{self, Routine, RoutineBlock};
@@ -26,7 +27,8 @@ pub(super) fn build(linked: Linked) -> Result<Program, LinkErrorKind> {
         routines.push(routine);
     }
     let kernel = RoutineId(routines.len() - 1);
-    let (code, spans_of_code) = place_code(&mut routines);
+    let (mut code, spans_of_code) = place_code(&mut routines);
+    pair::settle(&mut code);
     let expansion = Expansion::of(&routines, spans_of_code);
     let size = expansion.sizes[kernel.0];
     if size > MAX_LINES {

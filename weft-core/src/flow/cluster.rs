@@ -34,6 +34,11 @@ pub(crate) enum ClusterAddress {
     Unclear,
 }
 
+/// Returns the peer address of the start of a cta's shared memory.
+pub(crate) const fn peer_start(rank: u64) -> u64 {
+    PEER + (rank << RANK)
+}
+
 /// Returns what a shared address leads to in a cluster of several ctas.
 pub(crate) const fn peer_address(address: u64) -> ClusterAddress {
     match address >> PEER.trailing_zeros() {

@@ -281,6 +281,7 @@ impl<'m> Linker<'m> {
             () if decoded.is_of_tensor_memory() => {
                 return self.tensor_memory(frame, instruction, decoded, (condition, place));
             }
+            () if self.leader_address(frame, instruction, decoded, (condition, place))? => {}
             () => return self.map_address(frame, instruction, decoded, (condition, place)),
         }
         Ok(true)

@@ -19,6 +19,8 @@ pub enum Special {
     ClusterCtaid(u8),
     /// Its linear index there.
     ClusterCtarank,
+    /// The peer address of the start of the shared memory of the cta with the even rank of its pair.
+    PairLeader,
     Clusterid(u8),
     Nclusterid(u8),
     /// A clock, an SM number, a warp's slot in the SM or an environment register: open.

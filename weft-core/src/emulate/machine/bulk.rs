@@ -39,6 +39,13 @@ pub(super) struct CopySide {
     pub(super) align: u64,
 }
 
+/// Where bytes of a copy are counted, and the cta that it copies to if it copies to several.
+#[derive(Clone, Copy)]
+pub(super) struct CopyTarget {
+    pub(super) object: MbarrierId,
+    pub(super) cta: Option<CtaRank>,
+}
+
 impl<E: Events + OrderQuery> Machine<'_, E> {
     /// Runs the copies of the lanes that issue one.
     pub(super) fn bulk_copy(&mut self, point: SyncPoint<'_>) -> OrStop<()> {
@@ -57,7 +64,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                 let (reads, writes) =
                     (AgentDuty::Reads(own.warp, own.lanes), AgentDuty::Writes(own.warp, own.lanes));
                 let spaces = [(reads, Space::Shared), (writes, Space::Global)];
-                self.issue(own, spaces).map(|_| ())
+                self.issue(own, spaces, None).map(|_| ())
             });
         }
         let from = if point.decoded.row.opcode == Opcode::BulkPeer {
@@ -68,38 +75,48 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         for (named, mask) in self.objects(point)? {
             for lane in lanes(mask) {
                 let own = SyncPoint { lanes: 1 << lane, ..point };
-                for object in self.counting(own, named)? {
-                    let duty = AgentDuty::Object(object);
-                    let bytes = self.issue(own, [(duty, from), (duty, Space::Shared)])?;
-                    self.copied(own, object, bytes)?;
+                for target in self.targets(own, named)? {
+                    let duty = AgentDuty::Object(target.object);
+                    let bytes = self.issue(own, [(duty, from), (duty, Space::Shared)], target.cta)?;
+                    self.copied(own, target.object, bytes)?;
                 }
             }
         }
         Ok(())
     }
 
-    /// The objects at which the bytes of a lane's copy are counted: the one that it names or, in each cta that it copies to,
-    /// the one at the same address.
-    pub(super) fn counting(
+    /// Where the bytes of a lane's copy are counted: at the object that it names or, for each cta that it copies to, at the one
+    /// at the same address; of a pair of ctas, in the one whose place in the pair is that of the named object's.
+    pub(super) fn targets(
         &mut self,
         point: SyncPoint<'_>,
         named: MbarrierId,
-    ) -> OrStop<Vec<MbarrierId>> {
-        let Some(operand) = point.instr.multicast() else { return Ok(vec![named]) };
+    ) -> OrStop<Vec<CopyTarget>> {
+        let Some(operand) = point.instr.multicast() else {
+            return Ok(vec![CopyTarget { object: named, cta: None }]);
+        };
         let mask = self.known(point, operand)?[0].0 & u64::from(u16::MAX);
         let ctas = self.ctas.len();
+        let is_of_pair = point.decoded.tensor.ctas == 2;
+        let counts = |rank: u64| match is_of_pair {
+            true => rank & !1 | named.cta.index() as u64 & 1,
+            false => rank,
+        };
+        let target = |rank: u64| {
+            let object = MbarrierId { cta: CtaRank::among(counts(rank), ctas)?, ..named };
+            Some(CopyTarget { object, cta: Some(CtaRank::among(rank, ctas)?) })
+        };
         let all = (0..CtaRank::MAX).filter(|rank| mask >> rank & 1 == 1);
-        let all: Option<Vec<_>> = all.map(|rank| CtaRank::among(rank, ctas)).collect();
+        let all: Option<Vec<_>> = all.map(target).collect();
         // That a cta is named which the cluster does not have is undefined.
-        let all = all.ok_or_else(|| doubt(DoubtKind::Unsupported, point.instr.place, None))?;
-        Ok(all.into_iter().map(|cta| MbarrierId { cta, ..named }).collect())
+        all.ok_or_else(|| doubt(DoubtKind::Unsupported, point.instr.place, None))
     }
 
-    /// Where a lane's copy writes: the cta of the object that counts its bytes, and the address there.
+    /// Where a lane's copy writes: the cta, which is `copied_to` if it copies to several, and the address there.
     pub(super) fn target(
         &self,
         point: SyncPoint<'_>,
-        duty: AgentDuty,
+        (duty, copied_to): (AgentDuty, Option<CtaRank>),
         address: u64,
     ) -> OrStop<(CtaRank, u64)> {
         let own = self.warps[point.warp].cta;
@@ -108,18 +125,24 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let Home { cta, addresses, .. } =
             homes.and_then(|all| all.into_iter().next()).ok_or_else(unclear)?;
         let address = addresses.bits_of(point.lanes.trailing_zeros() as usize % WARP);
-        match duty {
-            AgentDuty::Object(object) if point.instr.multicast().is_some() && cta == own => {
-                Ok((object.cta, address))
+        match (duty, copied_to) {
+            (_, Some(copied_to)) if cta == own => Ok((copied_to, address)),
+            (AgentDuty::Object(object), _) if are_paired(point.decoded, [object.cta, cta]) => {
+                Ok((cta, address))
             }
             // The object has to be in the cta that the copy writes to.
-            AgentDuty::Object(object) if object.cta != cta => Err(unclear()),
+            (AgentDuty::Object(object), _) if object.cta != cta => Err(unclear()),
             _ => Ok((cta, address)),
         }
     }
 
     /// Emits what the copy of a lane reads and writes, each by its agent. Returns the number of bytes.
-    fn issue(&mut self, point: SyncPoint<'_>, sides: [(AgentDuty, Space); 2]) -> OrStop<u64> {
+    fn issue(
+        &mut self,
+        point: SyncPoint<'_>,
+        sides: [(AgentDuty, Space); 2],
+        copied_to: Option<CtaRank>,
+    ) -> OrStop<u64> {
         self.count_commands(point.lanes);
         let mut operands = [0; 3];
         for (at, operand) in operands.iter_mut().enumerate() {
@@ -130,7 +153,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let own = self.warps[point.warp].cta;
         let [(reader, source), (writer, space)] = sides;
         let (home, to) = match space {
-            Space::Shared => self.target(point, writer, to)?,
+            Space::Shared => self.target(point, (writer, copied_to), to)?,
             _ => (own, to),
         };
         let read = CopySide {
@@ -216,6 +239,12 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
         Ok(())
     }
+}
+
+/// Whether a copy acts on pairs of ctas, and two ctas are one.
+fn are_paired(decoded: &Decoded, ctas: [CtaRank; 2]) -> bool {
+    let [one, other] = ctas.map(|cta| cta.index() / 2);
+    decoded.tensor.ctas == 2 && one == other
 }
 
 /// How a copy accesses what it reads, or what it writes. A reduction updates each element as an atomic does.

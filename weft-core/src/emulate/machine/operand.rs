@@ -7,7 +7,7 @@ use crate::emulate::value::origin::{Origin, Region};
 use crate::emulate::value::register::Value;
 use crate::emulate::value::symbolics::operator::Operator;
 use crate::emulate::value::warp_id::WarpId;
-use crate::flow::{Operand, Pc, Special};
+use crate::flow::{Operand, Pc, Special, peer_start};
 use crate::launch::Dim3;
 
 impl<E: Events + OrderQuery> Machine<'_, E> {
@@ -57,6 +57,10 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                 Value::uniform(dimension(self.inputs.cluster.point(rank), part))
             }
             Special::ClusterCtarank => Value::uniform(self.warps[warp].cta.index() as u64),
+            Special::PairLeader => {
+                let rank = self.warps[warp].cta.index() as u64;
+                Value::uniform(peer_start(rank & !1))
+            }
             Special::Clusterid(part) => {
                 let (at, extent) = (dimension(self.cta(warp).at, part), dimension(cluster, part));
                 Value::uniform(at / extent.max(1))

@@ -2,7 +2,7 @@
 //! piece, from the address on that the copy names: swizzling and interleaving move bytes only within it. What a copy
 //! accesses in global memory is not followed: that it does not matter is assumed.
 
-use super::bulk::CopySide;
+use super::bulk::{CopySide, CopyTarget};
 use super::event::{DoubtKind, End, Events, OrderQuery};
 use super::phase_state::{AgentDuty, BoxlessCopy};
 use super::state::Machine;
@@ -34,10 +34,10 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         for (named, mask) in self.objects(point)? {
             for lane in lanes(mask) {
                 let own = SyncPoint { lanes: 1 << lane, ..point };
-                for object in self.counting(own, named)? {
-                    let duty = AgentDuty::Object(object);
-                    if let Some(bytes) = self.box_copy(own, duty, Some(object))? {
-                        self.copied(own, object, bytes)?;
+                for target in self.targets(own, named)? {
+                    let duty = AgentDuty::Object(target.object);
+                    if let Some(bytes) = self.box_copy(own, duty, Some(target))? {
+                        self.copied(own, target.object, bytes)?;
                     }
                 }
             }
@@ -50,8 +50,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         &mut self,
         point: SyncPoint<'_>,
         duty: AgentDuty,
-        object: Option<MbarrierId>,
+        target: Option<CopyTarget>,
     ) -> OrStop<Option<u64>> {
+        let object = target.map(|target| target.object);
         self.count_commands(point.lanes);
         let first = self.copy_address(point, 0)?;
         let map = self.copy_address(point, 1)?;
@@ -79,7 +80,10 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let (writes, space) = (object.is_some(), Space::Shared);
         // What a copy reads from shared memory is always its own cta's.
         let own = self.warps[point.warp].cta;
-        let (home, first) = if writes { self.target(point, duty, first)? } else { (own, first) };
+        let (home, first) = match target {
+            Some(CopyTarget { cta, .. }) => self.target(point, (duty, cta), first)?,
+            None => (own, first),
+        };
         self.copy_side(point, CopySide { duty, writes, home, space, first, bytes, align })?;
         Ok(Some(bytes))
     }

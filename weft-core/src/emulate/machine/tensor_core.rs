@@ -8,6 +8,7 @@
 //! of accesses once it is allocated again, or what frees it races with these.
 
 use super::agents::{AgentAccess, UNIT};
+use super::bulk::CopyTarget;
 use super::copy_event::{AgentWork, BulkGroup, CopyAgent, CopyCommand};
 use super::event::{AccessKind, AccessManner, DoubtKind, Events, OrderQuery};
 use super::memory_order::{MemoryOrder, MemoryScope, Ordering};
@@ -270,7 +271,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         for lane in lanes(at.lanes) {
             let point = SyncPoint { lanes: 1 << lane, ..at };
             self.tensor_agent(point);
-            for object in self.counting(point, named)? {
+            for CopyTarget { cta, object } in self.targets(point, named)? {
+                let object = cta.map_or(object, |cta| MbarrierId { cta, ..object });
                 self.act(AtObject { point, object }, 0)?;
             }
         }

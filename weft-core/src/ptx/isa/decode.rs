@@ -157,7 +157,8 @@ pub fn decode(mnemonic: &str) -> Option<Decoded> {
 
 impl Decoded {
     fn word(&mut self, word: &str) {
-        if self.is_of_tensor_memory() && self.tensor.word(word) {
+        let is_of_pair = self.is_tensor_copy() && word.starts_with("cta_group::");
+        if (is_of_pair || self.is_of_tensor_memory()) && self.tensor.word(word) {
             return;
         }
         if let Some(ty) = Type::from_suffix(word) {
