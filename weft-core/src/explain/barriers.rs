@@ -104,17 +104,24 @@ fn deadlock(names: &Names<'_>, cta: Cta, stuck: &[Stuck]) -> Finding {
     }
     let message = "no thread can run and not all have ended".to_owned();
     let waits_for_registers = |group: &Stuck| matches!(group.at, StuckAt::Registers(_));
-    let help = if stuck.iter().any(waits_for_registers) {
+    let waits_for_columns = |group: &Stuck| matches!(group.at, StuckAt::Columns(_));
+    let (code, help) = if stuck.iter().any(waits_for_registers) {
         if let Some(each) = names.program.thread_registers {
             notes.push(format!("the kernel starts with {each} registers a thread"));
         }
-        "let the warps ask for no more registers than the others have released before, all threads together"
-    } else if stuck.iter().any(|group| matches!(group.at, StuckAt::Columns(_))) {
-        "let the warps of a cta allocate at most 512 columns at a time, and free them before others ask for more"
+        (
+            Code::RegisterPool,
+            "let the warps ask for no more registers than the others have released before, all threads together",
+        )
+    } else if stuck.iter().any(waits_for_columns) {
+        (
+            Code::TensorMemory,
+            "let the warps of a cta allocate at most 512 columns at a time, and free them before others ask for more",
+        )
     } else {
-        "let all participants that a barrier counts reach it, in one order"
+        (Code::Deadlock, "let all participants that a barrier counts reach it, in one order")
     };
-    defect(Code::Deadlock, message, sites, notes, help)
+    defect(code, message, sites, notes, help)
 }
 
 /// Returns a cycle of barriers of which each waits for threads that wait at the next one, where at least as many threads

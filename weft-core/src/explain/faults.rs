@@ -3,6 +3,7 @@
 use super::access::word;
 use super::given::{GivenNumbers, is_outside};
 use super::names::{Names, NearMemory};
+use super::tensor_memory;
 use crate::emulate::{Cta, Fault, FaultKind};
 use crate::finding::{Check, Code, Finding, Role};
 use crate::flow::{Pc, PlaceId};
@@ -236,11 +237,16 @@ fn trapped(names: &Names<'_>, cta: Cta, fault: &Fault, place: PlaceId) -> Findin
 pub(crate) fn unwritten(names: &Names<'_>, cta: Cta, pc: Pc, read: &Unwritten) -> Finding {
     let address = names.address(Space::Shared, read.address);
     let thread = names.thread(cta.index, read.warp, read.lane);
-    let label = format!("{}-byte read of {address}", read.bytes);
+    let is_of_tensor = tensor_memory::is_tensor_memory(read.address);
+    let (label, memory) = if is_of_tensor {
+        (format!("read of {address}"), "tensor")
+    } else {
+        (format!("{}-byte read of {address}", read.bytes), "shared")
+    };
     Finding {
         code: Code::UninitializedValue,
         check: Some(Check::Shared),
-        message: format!("read of shared memory that nothing wrote, at {address}"),
+        message: format!("read of {memory} memory that nothing wrote, at {address}"),
         sites: vec![names.site(Role::Read, pc, vec![thread], label)],
         notes: Vec::new(),
         help: Some(STORE_FIRST.to_owned()),

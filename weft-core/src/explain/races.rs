@@ -2,7 +2,7 @@
 
 use super::access::word;
 use super::names::Names;
-use super::tensor_memory::{self, is_of_tensor_memory};
+use super::tensor_memory::{self, is_by_tensor_core, is_of_tensor_memory};
 use crate::emulate::Origin;
 use crate::finding::{Check, Code, Finding, Role, Site, ThreadPairs};
 use crate::flow::{Instr, Program};
@@ -188,7 +188,9 @@ fn help(names: &Names<'_>, code: Code, pair: &Pair, [first, second]: [&RacingAcc
              orders the copy or the product after them"
                 .into()
         }
-        Code::AsyncRace if is_of_tensor_memory(names, first) => tensor_memory::REMEDY.into(),
+        Code::AsyncRace if [first, second].iter().any(|side| is_by_tensor_core(names, side)) => {
+            tensor_memory::REMEDY.into()
+        }
         Code::AsyncRace if is_of_product(names, [first, second]) => {
             "if the product comes first, let its warps wait for its group (`wgmma.wait_group`), and let a barrier, or a phase that \
              they arrive in, order other warps after that; if it comes second, put a barrier in front of it"
@@ -244,7 +246,7 @@ fn is_of_product(names: &Names<'_>, sides: [&RacingAccess; 2]) -> bool {
 }
 
 fn is_bulk(names: &Names<'_>, side: &RacingAccess) -> bool {
-    names.program.code[side.pc.index()].effect() == Effect::BulkCopy
+    matches!(names.program.code[side.pc.index()].effect(), Effect::BulkCopy | Effect::TakeOver)
 }
 
 /// Returns how to order a bulk copy and another access of its cta.

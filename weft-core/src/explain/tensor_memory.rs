@@ -15,21 +15,24 @@ const COLUMNS: u64 = 512;
 const HALF: u64 = 2;
 const LANES: u64 = 16;
 
-/// How loads, stores and products are ordered, by what comes first.
-pub(super) const REMEDY: &str =
-    "if a product or copy comes first, let a thread that waits for the phase of an mbarrier at which `tcgen05.commit` arrives behind \
-     it order the other; if a load or store comes first, let its warp execute `tcgen05.wait` behind it, and a barrier or a phase \
-     order the other after that";
+/// How products, copies, loads and stores of tensor memory are waited for.
+pub(super) const REMEDY: &str = "if a product or copy comes first, wait for a phase at which `tcgen05.commit` arrives behind it; if a \
+                                 load or store of tensor memory comes first, execute `tcgen05.wait` behind it, and let a barrier or a \
+                                 phase order the other access after that";
 
-/// Whether events state an address of shared memory that is one of tensor memory.
-const fn is_tensor_memory(address: u64) -> bool {
-    address >= TENSOR_MEMORY
+/// Whether an address of shared memory, as events state it, is one of tensor memory.
+pub(super) fn is_tensor_memory(address: u64) -> bool {
+    CtaRank::of_address(address).1 >= TENSOR_MEMORY
+}
+
+/// Whether an access is a part of what a tensor core does, or a load or store of tensor memory.
+pub(super) fn is_by_tensor_core(names: &Names<'_>, access: &RacingAccess) -> bool {
+    names.program.code[access.pc.index()].effect() == Effect::TensorMemory
 }
 
 /// Whether an access is one of tensor memory.
 pub(super) fn is_of_tensor_memory(names: &Names<'_>, access: &RacingAccess) -> bool {
-    let effect = names.program.code[access.pc.index()].effect();
-    effect == Effect::TensorMemory && is_tensor_memory(CtaRank::of_address(access.address).1)
+    is_by_tensor_core(names, access) && is_tensor_memory(access.address)
 }
 
 /// Returns the name of an address of tensor memory in a cta.

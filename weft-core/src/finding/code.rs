@@ -100,6 +100,8 @@ codes! {
         "an mbarrier object is used wrongly: not initialized, too many arrivals, a count out of range";
     MbarrierPhase "mbarrier-phase" Defect
         "which phase of an mbarrier object an arrival or a wait belongs to depends on the schedule";
+    RegisterPool "register-pool" Defect
+        "warps wait for registers that no warp releases";
     TensorMemory "tensor-memory" Defect
         "tensor memory is used wrongly: not allocated, not freed, or accessed by the wrong warp";
     SharedRace "shared-race" Defect

@@ -11,8 +11,9 @@ use crate::generate;
 use crate::sample::Sample;
 
 /// The findings that contradict a proof.
-const EXCLUDED: [Code; 9] = [
+const EXCLUDED: [Code; 10] = [
     Code::Deadlock,
+    Code::RegisterPool,
     Code::BarrierRecycling,
     Code::BarrierCount,
     Code::BarrierDivergence,

@@ -69,17 +69,28 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         self.copied(at, object, ANSWER)
     }
 
-    /// Runs a load of 128 bits, if lanes load answers. Returns whether they do.
+    /// Runs a load of 128 bits, where there are answers. Returns whether there are.
     pub(super) fn load_answers(&mut self, piece: &Piece<'_>) -> bool {
         if self.answers.is_empty() || piece.space != Space::Shared {
             return false;
         }
-        let value = self.load_row(piece, 0, KNOWN);
-        let are_answers = self.are_answers(&value, piece.lanes);
-        if let (true, Some(Some(dest))) = (are_answers, piece.instr.dests.first()) {
+        let known = self.load_row(piece, 0, KNOWN);
+        let value = if self.are_answers(&known, piece.lanes) {
+            known
+        } else {
+            self.open_like(&known, piece.pc, piece.lanes)
+        };
+        if let Some(Some(dest)) = piece.instr.dests.first() {
             self.warps[piece.warp].write(*dest, value, piece.lanes);
         }
-        are_answers
+        true
+    }
+
+    /// An open value that is open because lanes of another one are, or because of an instruction.
+    fn open_like(&mut self, value: &Value, pc: Pc, mask: LaneMask) -> Value {
+        let source = value.symbol(mask).and_then(|own| self.facts.symbolics.origin(own));
+        let origin = source.unwrap_or(Origin::Unsupported(pc));
+        Value::open(self.facts.symbolics.any_number(origin))
     }
 
     /// Whether the parts of answers that are known are in some lanes of a value.
@@ -103,7 +114,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let Some(opcode) = instr.decoded().map(|own| own.row.opcode) else { return Ok(()) };
         let answer = self.source(warp, pc, 0);
         if !self.are_answers(&answer, mask) {
-            let open = Value::open(self.facts.symbolics.any_number(Origin::Unsupported(pc)));
+            let open = self.open_like(&answer, pc, mask);
             for dest in instr.dests.iter().flatten() {
                 self.warps[warp].write(*dest, open.clone(), mask);
             }
