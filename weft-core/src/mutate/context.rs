@@ -3,7 +3,7 @@
 use super::cluster::ClusterBarriers;
 use super::fence;
 use super::products::{ProductRegisters, is_of_products};
-use crate::finding::Report;
+use crate::finding::{Assumption, Report};
 use crate::flow::Program;
 use crate::launch::{Atomics, Dim3};
 use crate::ptx::Module;
@@ -23,6 +23,8 @@ pub(super) struct KernelContext {
     pub(super) is_in_clusters: bool,
     /// Whether the version of the module and its target have `.relaxed` arrivals and waits.
     pub(super) has_relaxed_phases: bool,
+    /// Whether the sizes of boxes follow from the bytes that phases expect: with fewer bytes, the boxes are smaller.
+    pub(super) has_derived_boxes: bool,
     pub(super) clusters: ClusterBarriers,
     products: ProductRegisters,
     publishes: bool,
@@ -38,6 +40,10 @@ impl KernelContext {
             is_in_clusters: program.clusters.are_of_several(),
             has_relaxed_phases: module.version.is_some_and(|version| version >= RELAXED_PHASES)
                 && architecture(target).is_some_and(|number| number >= 90),
+            has_derived_boxes: report
+                .assumptions
+                .iter()
+                .any(|own| matches!(own, Assumption::Boxes(_))),
             clusters: ClusterBarriers::of(program),
             products: ProductRegisters::of(program),
             publishes: program.publishes(),

@@ -24,11 +24,11 @@ pub(super) fn counted(
             (SyncKind::Init, fewer.into_iter().collect())
         }
         Opcode::MbarrierExpect => {
-            let fewer = fewer_bytes(asm, 1);
+            let fewer = fewer_bytes(asm, 1, context);
             (SyncKind::Expectation, deleted(String::new()).chain(fewer).collect())
         }
         Opcode::MbarrierArrive if expects => {
-            let changes = deleted(no_state(asm)).chain(fewer_bytes(asm, 2));
+            let changes = deleted(no_state(asm)).chain(fewer_bytes(asm, 2, context));
             (SyncKind::Expectation, changes.chain(ordered(asm, context)).collect())
         }
         Opcode::MbarrierArrive | Opcode::MbarrierDrop => {
@@ -71,9 +71,9 @@ fn less(asm: &Asm<'_>, at: usize, by: i64) -> String {
     }
 }
 
-fn fewer_bytes(asm: &Asm<'_>, at: usize) -> Option<(Weakening, String)> {
+fn fewer_bytes(asm: &Asm<'_>, at: usize, context: &KernelContext) -> Option<(Weakening, String)> {
     let is_none = asm.literal(at) == Some(0);
-    (!is_none).then(|| (Weakening::Fewer, less(asm, at, BULK)))
+    (!is_none && !context.has_derived_boxes).then(|| (Weakening::Fewer, less(asm, at, BULK)))
 }
 
 fn flipped(asm: &Asm<'_>) -> String {

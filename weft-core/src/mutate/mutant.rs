@@ -153,6 +153,17 @@ impl Mutant {
         ptx::parse(&text)
     }
 
+    /// Whether it orders no less than `deleted`, in which something is deleted: if that is clean, so is this one.
+    pub fn lies_before(&self, deleted: &Self) -> bool {
+        use Weakening::{InFlight, Narrow, Read, Relaxed};
+        let mut gone = [&deleted.site].into_iter().chain(&deleted.also);
+        let orders = matches!(self.change, InFlight | Narrow | Read | Relaxed)
+            || self.change == Weakening::Arrive && self.kind == SyncKind::ClusterBarrier;
+        deleted.change == Weakening::Delete
+            && orders
+            && gone.any(|site| site.span == self.site.span)
+    }
+
     /// Returns the advice if the mutant is clean. `clean`: the mutant's report; `kernel`: the report of the unchanged
     /// kernel.
     pub fn advice(&self, clean: &Report, kernel: &Report) -> Advice {
