@@ -2,6 +2,7 @@
 
 use super::cluster::ClusterBarriers;
 use super::fence;
+use super::mbarrier::PhaseForms;
 use super::products::{ProductRegisters, is_of_products};
 use crate::finding::{Assumption, Report};
 use crate::flow::Program;
@@ -19,12 +20,8 @@ pub(super) struct KernelContext {
     pub(super) threads: i64,
     /// Whether some atomics are in it.
     pub(super) has_atomics: bool,
-    /// Whether the clusters have several ctas.
-    pub(super) is_in_clusters: bool,
-    /// Whether the version of the module and its target have `.relaxed` arrivals and waits.
-    pub(super) has_relaxed_phases: bool,
-    /// Whether the sizes of boxes follow from the bytes that phases expect: with fewer bytes, the boxes are smaller.
-    pub(super) has_derived_boxes: bool,
+    /// The forms of weaker arrivals and waits at mbarriers.
+    pub(super) forms: PhaseForms,
     pub(super) clusters: ClusterBarriers,
     products: ProductRegisters,
     publishes: bool,
@@ -33,17 +30,10 @@ pub(super) struct KernelContext {
 
 impl KernelContext {
     pub(super) fn of(module: &Module, program: &Program, report: &Report) -> Self {
-        let target = module.target.map_or("", |span| module.name(span));
         Self {
             threads: report.block.map_or(0, Dim3::count).next_multiple_of(32).cast_signed(),
             has_atomics: program.code.iter().any(|instr| instr.effect() == Effect::Atomic),
-            is_in_clusters: program.clusters.are_of_several(),
-            has_relaxed_phases: module.version.is_some_and(|version| version >= RELAXED_PHASES)
-                && architecture(target).is_some_and(|number| number >= 90),
-            has_derived_boxes: report
-                .assumptions
-                .iter()
-                .any(|own| matches!(own, Assumption::Boxes(_))),
+            forms: forms(module, program, report),
             clusters: ClusterBarriers::of(program),
             products: ProductRegisters::of(program),
             publishes: program.publishes(),
@@ -67,6 +57,16 @@ impl KernelContext {
             Effect::Atomic => !self.takes_atomics_for_plain,
             _ => fence::is_followed(instr, self.publishes),
         }
+    }
+}
+
+fn forms(module: &Module, program: &Program, report: &Report) -> PhaseForms {
+    let target = module.target.map_or("", |span| module.name(span));
+    PhaseForms {
+        relaxed: module.version.is_some_and(|version| version >= RELAXED_PHASES)
+            && architecture(target).is_some_and(|number| number >= 90),
+        narrow: program.clusters.are_of_several(),
+        fewer_bytes: !report.assumptions.iter().any(|own| matches!(own, Assumption::Boxes(_))),
     }
 }
 

@@ -3,18 +3,25 @@
 
 use super::asm::Asm;
 use super::change::{SyncKind, Weakening};
-use super::context::KernelContext;
 use crate::ptx::isa::{Modifier, Opcode};
 
 /// The unit of what a bulk copy copies, in bytes.
 const BULK: i64 = 16;
 
+/// Which forms of weaker arrivals and waits a kernel can have.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PhaseForms {
+    /// `.relaxed`: the version of the module and its target have it.
+    pub(super) relaxed: bool,
+    /// The scope of the cta: in clusters of several ctas, it is another one than that of the cluster.
+    pub(super) narrow: bool,
+    /// Fewer expected bytes: no sizes of boxes follow from them, which would be smaller.
+    pub(super) fewer_bytes: bool,
+}
+
 /// Returns the weaker forms of an instruction that counts at an mbarrier, each with the text that replaces it. What ends the use
 /// of an object, and what counts bytes as copied without a copy, has none.
-pub(super) fn counted(
-    asm: &Asm<'_>,
-    context: &KernelContext,
-) -> (SyncKind, Vec<(Weakening, String)>) {
+pub(super) fn counted(asm: &Asm<'_>, forms: PhaseForms) -> (SyncKind, Vec<(Weakening, String)>) {
     let expects = asm.decoded.modifiers.has(Modifier::ExpectTx);
     match asm.decoded.row.opcode {
         Opcode::MbarrierInit => {
@@ -24,27 +31,27 @@ pub(super) fn counted(
             (SyncKind::Init, fewer.into_iter().collect())
         }
         Opcode::MbarrierExpect => {
-            let fewer = fewer_bytes(asm, 1, context);
+            let fewer = fewer_bytes(asm, 1, forms);
             (SyncKind::Expectation, deleted(String::new()).chain(fewer).collect())
         }
         Opcode::MbarrierArrive if expects => {
-            let changes = deleted(no_state(asm)).chain(fewer_bytes(asm, 2, context));
-            (SyncKind::Expectation, changes.chain(ordered(asm, context)).collect())
+            let changes = deleted(no_state(asm)).chain(fewer_bytes(asm, 2, forms));
+            (SyncKind::Expectation, changes.chain(ordered(asm, forms)).collect())
         }
         Opcode::MbarrierArrive | Opcode::MbarrierDrop => {
-            (SyncKind::Arrival, deleted(no_state(asm)).chain(ordered(asm, context)).collect())
+            (SyncKind::Arrival, deleted(no_state(asm)).chain(ordered(asm, forms)).collect())
         }
         _ => (SyncKind::Arrival, Vec::new()),
     }
 }
 
 /// Returns the weaker forms of a wait for a phase. Without the wait, its test is true at once.
-pub(super) fn waits(asm: &Asm<'_>, context: &KernelContext) -> Vec<(Weakening, String)> {
+pub(super) fn waits(asm: &Asm<'_>, forms: PhaseForms) -> Vec<(Weakening, String)> {
     let Some(result) = asm.operands.first() else { return Vec::new() };
     let passes = format!("{}setp.eq.u32 {result}, 0, 0;", asm.guard);
     let is_of_parity = asm.decoded.modifiers.has(Modifier::Parity);
     let flip = is_of_parity.then(|| (Weakening::Flip, flipped(asm)));
-    deleted(passes).chain(flip).chain(ordered(asm, context)).collect()
+    deleted(passes).chain(flip).chain(ordered(asm, forms)).collect()
 }
 
 fn deleted(text: String) -> impl Iterator<Item = (Weakening, String)> {
@@ -71,9 +78,9 @@ fn less(asm: &Asm<'_>, at: usize, by: i64) -> String {
     }
 }
 
-fn fewer_bytes(asm: &Asm<'_>, at: usize, context: &KernelContext) -> Option<(Weakening, String)> {
+fn fewer_bytes(asm: &Asm<'_>, at: usize, forms: PhaseForms) -> Option<(Weakening, String)> {
     let is_none = asm.literal(at) == Some(0);
-    (!is_none && !context.has_derived_boxes).then(|| (Weakening::Fewer, less(asm, at, BULK)))
+    (!is_none && forms.fewer_bytes).then(|| (Weakening::Fewer, less(asm, at, BULK)))
 }
 
 fn flipped(asm: &Asm<'_>) -> String {
@@ -88,13 +95,13 @@ fn flipped(asm: &Asm<'_>) -> String {
 }
 
 /// Returns the forms that order less: `.relaxed`, where the version of the module has it, and the scope of the cta.
-fn ordered(asm: &Asm<'_>, context: &KernelContext) -> Vec<(Weakening, String)> {
+fn ordered(asm: &Asm<'_>, forms: PhaseForms) -> Vec<(Weakening, String)> {
     let has = |modifier| asm.decoded.modifiers.has(modifier);
     let mut changes = Vec::new();
-    if context.has_relaxed_phases && !has(Modifier::Relaxed) && !has(Modifier::NoComplete) {
+    if forms.relaxed && !has(Modifier::Relaxed) && !has(Modifier::NoComplete) {
         changes.push((Weakening::Relaxed, asm.line(&relaxed(asm), &asm.operands)));
     }
-    if context.is_in_clusters && !has(Modifier::Relaxed) {
+    if forms.narrow && !has(Modifier::Relaxed) {
         changes.extend(asm.narrow().map(|text| (Weakening::Narrow, text)));
     }
     changes
@@ -111,9 +118,9 @@ fn relaxed(asm: &Asm<'_>) -> String {
     let words = asm.mnemonic.split('.');
     let last = words.clone().enumerate().filter(|(_, word)| first.contains(word)).last();
     let at = last.map_or(0, |(at, _)| at);
-    let told = words.enumerate().map(|(own, word)| match own == at {
-        true => format!("{word}.relaxed.cta"),
-        false => word.to_owned(),
+    let told = words.enumerate().map(|(own, word)| {
+        let sem = if own == at { ".relaxed.cta" } else { "" };
+        format!("{word}{sem}")
     });
     told.collect::<Vec<_>>().join(".")
 }

@@ -111,8 +111,8 @@ fn changes(
         Effect::Mbarrier if asm.decoded.row.opcode == Opcode::CpAsyncArrive => {
             (SyncKind::CopyArrival, copies::arrivals(asm))
         }
-        Effect::Mbarrier => mbarrier::counted(asm, context),
-        Effect::MbarrierWait => (SyncKind::PhaseWait, mbarrier::waits(asm, context)),
+        Effect::Mbarrier => mbarrier::counted(asm, context.forms),
+        Effect::MbarrierWait => (SyncKind::PhaseWait, mbarrier::waits(asm, context.forms)),
         Effect::ProxyFence => (SyncKind::ProxyFence, fence::changes(asm)),
         Effect::MemoryFence => (SyncKind::Fence, fence::changes(asm)),
         _ => {
