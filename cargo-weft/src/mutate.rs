@@ -126,6 +126,7 @@ impl Mutation {
                 Verdict::Clean => {
                     if mutant.change == Weakening::Delete {
                         gone.insert(mutant.site.span);
+                        gone.extend(mutant.also.iter().map(|site| site.span));
                     }
                     if mutant.change == Weakening::Delete || !gone.contains(&mutant.site.span) {
                         self.advice.push(mutant.advice(&report, kernel));

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use libtest_mimic::{Arguments, Failed, Trial};
 use weft_core::finding::{Report, Verdict};
 use weft_core::launch::Launch;
-use weft_core::mutate;
+use weft_core::mutate::{self, Mutant};
 use weft_core::ptx::{self, Module};
 use weft_fixture_tests::files;
 use weft_fixture_tests::language::Fixture;
@@ -125,7 +125,8 @@ fn judge(root: &Path, file: &str, table: &Table) -> Result<(), Failed> {
     if wrong.is_empty() { Ok(()) } else { Err(Failed::from(wrong.join("\n"))) }
 }
 
-/// Returns the mutants of a file's clean kernels that are clean too, each with the text that replaces the instruction.
+/// Returns the mutants of a file's clean kernels that are clean too, each with the text that replaces the instruction: of
+/// those that lie between the kernel and a clean deletion, which have to be clean, only the deletion.
 fn survivors(root: &Path, file: &str) -> Result<Vec<(Key, String)>, Failed> {
     let path = root.join(file);
     let text = fs::read_to_string(&path)?;
@@ -138,21 +139,40 @@ fn survivors(root: &Path, file: &str) -> Result<Vec<(Key, String)>, Failed> {
             if report.verdict() != Verdict::Clean {
                 continue;
             }
+            let mut verdicts = Vec::new();
             for mutant in mutate::mutants(&module, kernel, &report).list {
                 let after = checked(&mutant.apply(&module), name, &launch)?;
-                if after.verdict() == Verdict::Clean {
-                    let key = Key {
-                        file: file.to_owned(),
-                        kernel: name.to_owned(),
-                        line: mutant.site.ptx.line,
-                        change: mutant.change.name().to_owned(),
-                    };
-                    survivors.push((key, mutant.replacement));
-                }
+                verdicts.push((mutant, after.verdict()));
+            }
+            for mutant in clean(&verdicts)? {
+                let key = Key {
+                    file: file.to_owned(),
+                    kernel: name.to_owned(),
+                    line: mutant.site.ptx.line,
+                    change: mutant.change.name().to_owned(),
+                };
+                survivors.push((key, mutant.replacement.clone()));
             }
         }
     }
     Ok(survivors)
+}
+
+/// Returns the clean mutants, without those that lie before a clean deletion. Fails if one of these has a defect: a kernel would
+/// gain one by more synchronization.
+fn clean(verdicts: &[(Mutant, Verdict)]) -> Result<Vec<&Mutant>, Failed> {
+    let (survivors, rest): (Vec<_>, Vec<_>) =
+        verdicts.iter().partition(|(_, verdict)| *verdict == Verdict::Clean);
+    let survivors: Vec<&Mutant> = survivors.into_iter().map(|(mutant, _)| mutant).collect();
+    let is_before_clean = |mutant: &Mutant| survivors.iter().any(|own| mutant.lies_before(own));
+    let is_defect = |verdict: Verdict| verdict == Verdict::Defect;
+    if let Some((mutant, _)) =
+        rest.iter().find(|(mutant, verdict)| is_defect(*verdict) && is_before_clean(mutant))
+    {
+        let (change, at) = (mutant.change.name(), mutant.site.ptx);
+        return Err(format!("{change} at {at} has a defect, but its deletion is clean").into());
+    }
+    Ok(survivors.iter().copied().filter(|mutant| !is_before_clean(mutant)).collect())
 }
 
 fn checked(module: &Module, name: &str, launch: &Launch) -> Result<Report, Failed> {

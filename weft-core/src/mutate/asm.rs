@@ -54,7 +54,17 @@ impl<'m> Asm<'m> {
 
     /// Returns another instruction with the same guard.
     pub(super) fn line(&self, mnemonic: &str, operands: &[String]) -> String {
-        format!("{}{mnemonic} {};", self.guard, operands.join(", "))
+        let space = if operands.is_empty() { "" } else { " " };
+        format!("{}{mnemonic}{space}{};", self.guard, operands.join(", "))
+    }
+
+    /// Returns the same instruction with the scope of the cta; `None` if it states no wider scope.
+    pub(super) fn narrow(&self) -> Option<String> {
+        const WIDER: [&str; 4] = ["cluster", "gpu", "gl", "sys"];
+        let words: Vec<&str> = self.mnemonic.split('.').collect();
+        let at = words.iter().position(|word| WIDER.contains(word))?;
+        let told = words.iter().enumerate().map(|(own, word)| if own == at { "cta" } else { word });
+        Some(self.line(&told.collect::<Vec<_>>().join("."), &self.operands))
     }
 
     /// Returns the first type as written, without its dot; `None` if there is none.

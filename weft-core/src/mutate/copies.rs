@@ -1,5 +1,5 @@
-//! Weakens what completes asynchronous copies (PTX ISA §9.7.9.25.3 and §9.7.13.15.15): groups, the waits for them, and
-//! arrivals at mbarriers.
+//! Weakens what completes asynchronous copies (PTX ISA §9.7.9.25.3, §9.7.9.25.6 and §9.7.13.15.15) and products of matrices
+//! (§9.7.15.7): groups, the waits for them, and arrivals at mbarriers.
 
 use super::asm::Asm;
 use super::change::{SyncKind, Weakening};
@@ -9,6 +9,8 @@ use crate::ptx::isa::{Modifier, Opcode};
 pub(super) fn kind(asm: &Asm<'_>) -> SyncKind {
     match asm.decoded.row.opcode {
         Opcode::CpAsyncCommit | Opcode::CpAsyncBulkCommit => SyncKind::CopyGroup,
+        Opcode::WgmmaCommit => SyncKind::ProductGroup,
+        Opcode::WgmmaWait => SyncKind::ProductWait,
         _ => SyncKind::CopyWait,
     }
 }
@@ -28,8 +30,12 @@ pub(super) fn arrivals(asm: &Asm<'_>) -> Vec<(Weakening, String)> {
 /// Returns the weaker forms, each with the text that replaces the instruction.
 pub(super) fn changes(asm: &Asm<'_>) -> Vec<(Weakening, String)> {
     let mut changes = vec![(Weakening::Delete, String::new())];
-    if let (SyncKind::CopyWait, Some(groups)) = (kind(asm), asm.literal(0)) {
+    if let Some(groups) = asm.literal(0) {
         changes.push((Weakening::InFlight, asm.with(0, &(groups + 1).to_string())));
+    }
+    if asm.decoded.row.opcode == Opcode::CpAsyncBulkWait {
+        let mnemonic = format!("{}.read", asm.mnemonic);
+        changes.push((Weakening::Read, asm.line(&mnemonic, &asm.operands)));
     }
     changes
 }

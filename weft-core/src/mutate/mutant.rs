@@ -1,24 +1,27 @@
 //! Makes the mutants of a kernel, and the advice that follows if a mutant is still clean.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::asm::Asm;
 use super::change::{SyncKind, Weakening};
-use super::{atomic, barrier, copies, warp};
+use super::context::KernelContext;
+use super::{atomic, barrier, copies, fence, mbarrier, warp};
 use crate::explain::site_at;
 use crate::finding::{Advice, Report, Role, Site};
-use crate::flow;
-use crate::launch::{Atomics, Dim3};
+use crate::flow::{self, Pc, Place, Program};
 use crate::ptx::isa::{Effect, Opcode};
 use crate::ptx::{self, Body, Function, Instruction, Module, Span, Statement};
 
-/// A kernel with one instruction changed.
+/// A kernel with one instruction changed, or with a barrier of the cluster deleted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mutant {
     /// The way in which it is weaker.
     pub change: Weakening,
     /// The instruction that is changed.
     pub site: Site,
+    /// Instructions that are deleted with it, all behind it in the text.
+    pub also: Vec<Site>,
     /// The text that replaces the instruction; empty if the instruction is deleted.
     pub replacement: String,
     kind: SyncKind,
@@ -39,62 +42,79 @@ pub struct Mutants {
 /// for all its calls.
 pub fn mutants(module: &Module, kernel: &Function, report: &Report) -> Mutants {
     let program = flow::build(module, kernel).expect("a kernel that has a report links");
-    let has_atomics = program.code.iter().any(|instr| instr.effect() == Effect::Atomic);
-    let is_plain = report.launch.options.atomics == Atomics::Off;
-    let mut places = BTreeMap::new();
-    for instr in &program.code {
-        let effect = instr.effect();
-        let synchronizes =
-            matches!(effect, Effect::Barrier | Effect::WarpBarrier | Effect::CopyGroup)
-                || is_copy_arrival(instr);
-        if synchronizes && !is_of_products(instr) || effect == Effect::Atomic && !is_plain {
-            let place = &program.places[instr.place.0 as usize];
-            places.entry(place.span).or_insert((effect, place));
-        }
-    }
+    let context = KernelContext::of(module, &program, report);
+    let places = places(&program, &context);
     let texts = instructions(module);
-    let threads = report.block.map_or(0, Dim3::count).next_multiple_of(32).cast_signed();
     let mut mutants = Mutants::default();
-    for (span, (effect, place)) in places {
-        if report.unreached.binary_search(&span).is_ok() {
+    for (span, (effect, place)) in &places {
+        if report.unreached.binary_search(span).is_ok() {
             mutants.unreached += 1;
             continue;
         }
         let Some(asm) =
-            texts.get(&span).and_then(|(body, instruction)| Asm::of(module, body, instruction))
+            texts.get(span).and_then(|(body, instruction)| Asm::of(module, body, instruction))
         else {
             continue;
         };
-        let site = site_at(module, Role::Here, place, String::new());
-        let (kind, changes) = changes(&asm, effect, threads);
-        mutants.list.extend(changes.into_iter().map(|(change, replacement)| Mutant {
-            change,
-            site: Site { label: label(change).to_owned(), ..site.clone() },
-            replacement,
-            kind,
-            is_among_atomics: has_atomics,
+        let (kind, changes) = changes(&asm, *effect, *span, &context);
+        let here = |place, change: Weakening| {
+            site_at(module, Role::Here, place, change.label(kind).to_owned())
+        };
+        mutants.list.extend(changes.into_iter().map(|(change, replacement)| {
+            let whole =
+                context.clusters.beginning_at(*span).filter(|_| change == Weakening::Delete);
+            let others = whole.into_iter().flatten().filter(|own| *own != span);
+            Mutant {
+                change,
+                site: here(place, change),
+                also: others.filter_map(|own| Some(here(places.get(own)?.1, change))).collect(),
+                replacement,
+                kind,
+                is_among_atomics: context.has_atomics,
+            }
         }));
     }
     mutants
 }
 
-/// Whether an instruction makes asynchronous copies arrive at an mbarrier.
-fn is_copy_arrival(instr: &flow::Instr) -> bool {
-    instr.decoded().is_some_and(|decoded| decoded.row.opcode == Opcode::CpAsyncArrive)
+/// Returns the instructions that are weakened, in the order of the text.
+fn places<'p>(
+    program: &'p Program,
+    context: &KernelContext,
+) -> BTreeMap<Span, (Effect, &'p Place)> {
+    let mut places = BTreeMap::new();
+    let mut kept = BTreeSet::new();
+    for (at, instr) in program.code.iter().enumerate() {
+        let place = program.place(Pc::at(at));
+        if context.is_weakened(program, at) {
+            places.entry(place.span).or_insert((instr.effect(), place));
+        } else if instr.effect() == Effect::CopyGroup {
+            kept.insert(place.span);
+        }
+    }
+    // What one call of a function needs stays for all.
+    places.retain(|span, _| !kept.contains(span));
+    places
 }
 
-/// Whether an instruction makes groups of products of matrices or waits for them: that registers need it is not followed.
-fn is_of_products(instr: &flow::Instr) -> bool {
-    let of_products = [Opcode::WgmmaCommit, Opcode::WgmmaWait];
-    instr.decoded().is_some_and(|decoded| of_products.contains(&decoded.row.opcode))
-}
-
-fn changes(asm: &Asm<'_>, effect: Effect, threads: i64) -> (SyncKind, Vec<(Weakening, String)>) {
+fn changes(
+    asm: &Asm<'_>,
+    effect: Effect,
+    span: Span,
+    context: &KernelContext,
+) -> (SyncKind, Vec<(Weakening, String)>) {
     match effect {
-        Effect::Barrier => (barrier::kind(asm), barrier::changes(asm, threads)),
+        Effect::Barrier => (barrier::kind(asm), barrier::changes(asm, context.threads)),
         Effect::WarpBarrier => (SyncKind::WarpBarrier, warp::changes(asm)),
+        Effect::ClusterBarrier => (SyncKind::ClusterBarrier, context.clusters.changes(asm, span)),
         Effect::CopyGroup => (copies::kind(asm), copies::changes(asm)),
-        Effect::Mbarrier => (SyncKind::CopyArrival, copies::arrivals(asm)),
+        Effect::Mbarrier if asm.decoded.row.opcode == Opcode::CpAsyncArrive => {
+            (SyncKind::CopyArrival, copies::arrivals(asm))
+        }
+        Effect::Mbarrier => mbarrier::counted(asm, context.forms),
+        Effect::MbarrierWait => (SyncKind::PhaseWait, mbarrier::waits(asm, context.forms)),
+        Effect::ProxyFence => (SyncKind::ProxyFence, fence::changes(asm)),
+        Effect::MemoryFence => (SyncKind::Fence, fence::changes(asm)),
         _ => {
             let plain = atomic::plain(asm).map(|text| (Weakening::Plain, text));
             (SyncKind::Atomic, plain.into_iter().collect())
@@ -118,11 +138,30 @@ fn of_body(body: &Body) -> impl Iterator<Item = (Span, (&Body, &Instruction))> {
 impl Mutant {
     /// Returns the module with the change made. All other instructions keep their line numbers.
     pub fn apply(&self, module: &Module) -> Module {
-        let (text, range) = (module.text(), self.site.span.range());
-        let name = text.get(range.clone()).unwrap_or("");
-        let lines = "\n".repeat(name.matches('\n').count());
-        let (before, after) = (text.get(..range.start), text.get(range.end..));
-        ptx::parse(&[before.unwrap_or(""), &self.replacement, &lines, after.unwrap_or("")].concat())
+        let mut text = module.text().to_owned();
+        let edits = self.also.iter().map(|site| (site, ""));
+        let mut edits: Vec<_> = edits.chain([(&self.site, self.replacement.as_str())]).collect();
+        // From the end on, so that the places of the others stay.
+        edits.sort_by_key(|(site, _)| Reverse(site.span.range().start));
+        for (site, replacement) in edits {
+            let range = site.span.range();
+            let own = text.get(range.clone()).unwrap_or("");
+            let lines = "\n".repeat(own.matches('\n').count());
+            let (before, after) = (text.get(..range.start), text.get(range.end..));
+            text = [before.unwrap_or(""), replacement, &lines, after.unwrap_or("")].concat();
+        }
+        ptx::parse(&text)
+    }
+
+    /// Whether it orders no less than `deleted`, in which something is deleted: if that is clean, so is this one.
+    pub fn lies_before(&self, deleted: &Self) -> bool {
+        use Weakening::{InFlight, Narrow, Read, Relaxed};
+        let mut gone = [&deleted.site].into_iter().chain(&deleted.also);
+        let orders = matches!(self.change, InFlight | Narrow | Read | Relaxed)
+            || self.change == Weakening::Arrive && self.kind == SyncKind::ClusterBarrier;
+        deleted.change == Weakening::Delete
+            && orders
+            && gone.any(|site| site.span == self.site.span)
     }
 
     /// Returns the advice if the mutant is clean. `clean`: the mutant's report; `kernel`: the report of the unchanged
@@ -140,43 +179,14 @@ impl Mutant {
         notes.extend(new.map(|own| format!("assumed then: {}", own.sentence())));
         Advice {
             change: self.change.name(),
-            message: format!("{}: the kernel is still clean for this launch", self.claim()),
-            sites: vec![self.site.clone()],
+            message: format!(
+                "{}: the kernel is still clean for this launch",
+                self.change.claim(self.kind)
+            ),
+            sites: [&self.site].into_iter().chain(&self.also).cloned().collect(),
             line: None,
             notes,
             replacement: self.replacement.clone(),
         }
-    }
-
-    const fn claim(&self) -> &'static str {
-        match (self.change, self.kind) {
-            (Weakening::Delete, SyncKind::Arrival) => "this arrival can go",
-            (Weakening::Delete, SyncKind::WarpBarrier) => "this warp barrier can go",
-            (Weakening::Delete, SyncKind::Reduction) => "this barrier can go, whatever its result",
-            (Weakening::Delete, SyncKind::CopyGroup) => {
-                "the copies of this group can belong to the next one"
-            }
-            (_, SyncKind::CopyArrival) => "the phase need not wait for these copies",
-            (Weakening::Delete, SyncKind::CopyWait) => "this wait for copies can go",
-            (Weakening::InFlight, _) => "this wait can leave one group more in flight",
-            (Weakening::Delete, SyncKind::Barrier | SyncKind::Atomic) => "this barrier can go",
-            (Weakening::Arrive, _) => "this barrier need not wait, `.arrive` will do",
-            (Weakening::Fewer, _) => "this barrier can count 32 threads less",
-            (Weakening::NoCount, _) => "this barrier needs no count",
-            (Weakening::Halves, _) => "the lanes of this warp barrier can wait in two halves",
-            (Weakening::Plain, _) => "this atomic can be a plain load and store",
-        }
-    }
-}
-
-const fn label(change: Weakening) -> &'static str {
-    match change {
-        Weakening::Delete => "can go",
-        Weakening::Arrive => "can be an arrival",
-        Weakening::Fewer => "can count 32 threads less",
-        Weakening::NoCount => "needs no count",
-        Weakening::Halves => "can wait in two halves",
-        Weakening::InFlight => "can leave one more in flight",
-        Weakening::Plain => "can be plain",
     }
 }

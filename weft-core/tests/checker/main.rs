@@ -4,6 +4,7 @@
 mod advice;
 mod arguments;
 mod assumptions;
+mod asynchronous_mutants;
 mod bit_proofs;
 mod buffers;
 mod call_trees;
