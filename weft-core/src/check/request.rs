@@ -40,7 +40,9 @@ pub enum CheckError {
     #[error("a cluster of {0} ctas: a cluster has 1 to {max} ctas", max = Dim3::MAX_CLUSTER)]
     ClusterSize(u64),
     /// A cluster with more ctas than the kernel allows.
-    #[error("a cluster of {given} ctas, but the kernel states .maxclusterrank {most}: the launch would fail")]
+    #[error(
+        "a cluster of {given} ctas, but the kernel states .maxclusterrank {most}: the launch would fail"
+    )]
     ClusterRank {
         /// The ctas of the cluster.
         given: u64,

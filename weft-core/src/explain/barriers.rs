@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::tensor_memory;
 use super::defects::defect;
 use super::mbarriers;
 use super::names::Names;
+use super::tensor_memory;
 use crate::emulate::{
     BarrierExit, BarrierId, BarrierNeed, Cta, DivergedThreads, Divergence, End, LaneMask, Misuse,
     Stuck, StuckAt, WARP, WarpId, WarpSet,
@@ -74,10 +74,9 @@ fn deadlock(names: &Names<'_>, cta: Cta, stuck: &[Stuck]) -> Finding {
                 "asks for {} more registers for its warp, {} are free",
                 need.asked, need.free
             ),
-            StuckAt::Columns(need) => format!(
-                "asks for {} columns of tensor memory, {} are free",
-                need.asked, need.free
-            ),
+            StuckAt::Columns(need) => {
+                format!("asks for {} columns of tensor memory, {} are free", need.asked, need.free)
+            }
             StuckAt::Warp if is_barrier(names, own.pc) => {
                 "waits for the other lanes of its warp".to_owned()
             }

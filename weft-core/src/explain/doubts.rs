@@ -251,7 +251,13 @@ pub(crate) fn explain(names: &Names<'_>, doubt: &Doubt, progress: Progress) -> F
         DoubtKind::ColumnPool => {
             let message = "which warps are given the tensor memory that they ask for first depends on the schedule";
             let help = "let one warp allocate the tensor memory of the cta".to_owned();
-            open(Code::Unsupported, None, message.to_owned(), site("the kernel starts here"), Some(help))
+            open(
+                Code::Unsupported,
+                None,
+                message.to_owned(),
+                site("the kernel starts here"),
+                Some(help),
+            )
         }
         DoubtKind::Unsupported => unmodelled(names, doubt.place, "some thread reaches it"),
         DoubtKind::Registers => {

@@ -60,11 +60,15 @@ pub(super) fn misuse(
             "allocate all tensor memory of the cta before a warp gives up to allocate more",
         ),
         TensorMisuse::NotHeld(first, count) => (
-            format!("{what} frees {count} columns from column {first} on, where no allocation of as many begins"),
+            format!(
+                "{what} frees {count} columns from column {first} on, where no allocation of as many begins"
+            ),
             "free each allocation once, with its address and its number of columns",
         ),
         TensorMisuse::Outside(first, count) => (
-            format!("{what} accesses {count} columns of tensor memory from column {first} on, which are not all allocated"),
+            format!(
+                "{what} accesses {count} columns of tensor memory from column {first} on, which are not all allocated"
+            ),
             "allocate as many columns as are accessed, and free them after the last access",
         ),
         TensorMisuse::Lanes(lane) => (

@@ -10,8 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::buffers::StatedBuffers;
 use super::error::{LinkErrorKind, MAX_LINES, MAX_NESTING};
-use super::pair;
 use super::linker::{Linked, RoutineId};
+use super::pair;
 use super::program::{Block, BlockId, Instr, Pc, PlaceId, Program, Terminator};
 use super::routine::{self, Routine, RoutineBlock};
 

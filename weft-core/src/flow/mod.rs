@@ -59,7 +59,9 @@ mod tensor_memory;
 mod unset;
 mod wgmma;
 
-pub(crate) use addresses::{FUNCTION_ALIGN, SHARED_SLOT, TENSOR_MEMORY, is_function, space_of, window};
+pub(crate) use addresses::{
+    FUNCTION_ALIGN, SHARED_SLOT, TENSOR_MEMORY, is_function, space_of, window,
+};
 pub use addresses::{argument_of, offset_in_buffer};
 pub(crate) use buffers::BufferPlace;
 pub use buffers::StatedBuffers;
@@ -78,8 +80,8 @@ pub use program::{
 };
 pub(crate) use sharing::Growth;
 pub use special::Special;
-pub use tensor_memory::tensor_operand;
 pub use steps::{Fetches, InductionStep, InductionSteps, SteppedOnce};
+pub use tensor_memory::tensor_operand;
 
 use crate::launch::Dim3;
 use crate::ptx::{Function, Module};

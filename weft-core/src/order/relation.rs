@@ -160,9 +160,7 @@ impl Order {
         let WarpClock { lanes, live, .. } = &self.warps[warp];
         let is_known = |done: &&Completion| {
             done.warp == warp
-                || lanes
-                    .known_by(*live)
-                    .any(|(_, known)| known.has_caused(done.warp, done.arrival))
+                || lanes.known_by(*live).any(|(_, known)| known.has_caused(done.warp, done.arrival))
         };
         self.completed.get(&barrier).into_iter().flatten().find(|done| !is_known(done))
     }

@@ -39,7 +39,9 @@ pub(crate) fn barriers(
     }
     let is_told = of(report, Code::Deadlock)
         .chain(of(report, Code::WarpMask))
-        .chain(of(report, Code::RegisterPool)).next().is_some();
+        .chain(of(report, Code::RegisterPool))
+        .next()
+        .is_some();
     assert!(!is_stuck || is_told, "{name} deadlocks");
     let is_mask = |end: &End| matches!(end, End::Mask { .. });
     assert!(is_stuck || !is_told || run.ends.iter().any(is_mask), "{name} does not deadlock");

@@ -77,7 +77,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                 let own = SyncPoint { lanes: 1 << lane, ..point };
                 for target in self.targets(own, named)? {
                     let duty = AgentDuty::Object(target.object);
-                    let bytes = self.issue(own, [(duty, from), (duty, Space::Shared)], target.cta)?;
+                    let bytes =
+                        self.issue(own, [(duty, from), (duty, Space::Shared)], target.cta)?;
                     self.copied(own, target.object, bytes)?;
                 }
             }

@@ -130,7 +130,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             }
             _ if lanes(mask).any(|lane| taken(lane).is_none()) => return Err(unsupported()),
             _ => {
-                let at = |lane: usize, part: usize| match taken(lane).filter(|_| mask >> lane & 1 == 1) {
+                let at = |lane: usize, part: usize| match taken(lane)
+                    .filter(|_| mask >> lane & 1 == 1)
+                {
                     Some(cluster) => u64::from(self.inputs.clustering().first(cluster).at[part]),
                     None => 0,
                 };

@@ -227,9 +227,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                     Err(misuse) => Err(misuse),
                 }
             }
-            Opcode::CpAsyncArrive | Opcode::TensorCommit => {
-                self.follow_copies(at.point, at.object)
-            }
+            Opcode::CpAsyncArrive | Opcode::TensorCommit => self.follow_copies(at.point, at.object),
             Opcode::MbarrierArrive | Opcode::MbarrierDrop => {
                 self.arrive_alone(at, if at.point.instr.sources.is_empty() { 1 } else { count })
             }

@@ -287,9 +287,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                 let pool = self.ctas[cta.index()].registers.as_ref();
                 pool.map_or(StuckAt::Warp, |pool| StuckAt::Registers(pool.need(warp.id, count)))
             }
-            WaitFor::Columns(count) => {
-                StuckAt::Columns(self.ctas[cta.index()].columns.need(count))
-            }
+            WaitFor::Columns(count) => StuckAt::Columns(self.ctas[cta.index()].columns.need(count)),
             WaitFor::Warp { name, .. } => {
                 barrier_named(cta, name).map_or(StuckAt::Warp, |barrier| self.need(barrier))
             }

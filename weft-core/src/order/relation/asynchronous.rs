@@ -84,7 +84,8 @@ impl Order {
 
     /// Makes those that see the current phase of an object complete know what its agents did.
     fn release_agents(&mut self, object: MbarrierId) {
-        let all = [self.agents.get(&object), self.counting.get(&object)].map(Option::<&WarpId>::copied);
+        let all =
+            [self.agents.get(&object), self.counting.get(&object)].map(Option::<&WarpId>::copied);
         all.into_iter().flatten().for_each(|agent| self.release(object, agent));
     }
 
