@@ -171,6 +171,10 @@ impl OrderQuery for ChartRecorder<'_> {
     fn knows_completion(&self, object: MbarrierId, warp: WarpId, lanes: LaneMask) -> LaneMask {
         self.order.knows_completion(object, warp, lanes)
     }
+
+    fn knows_work(&self, agent: WarpId, warp: WarpId, lanes: LaneMask) -> bool {
+        self.order.knows_work(agent, (warp, lanes))
+    }
 }
 
 impl Events for ChartRecorder<'_> {

@@ -169,6 +169,10 @@ impl OrderQuery for Detector {
     fn knows_completion(&self, object: MbarrierId, warp: WarpId, lanes: LaneMask) -> LaneMask {
         self.order.knows_completion(object, warp, lanes)
     }
+
+    fn knows_work(&self, agent: WarpId, warp: WarpId, lanes: LaneMask) -> bool {
+        self.order.knows_work(agent, (warp, lanes))
+    }
 }
 
 impl Events for Detector {

@@ -33,6 +33,10 @@ impl OrderQuery for Recorder<'_> {
     fn knows_completion(&self, object: MbarrierId, warp: WarpId, lanes: LaneMask) -> LaneMask {
         self.order.knows_completion(object, warp, lanes)
     }
+
+    fn knows_work(&self, agent: WarpId, warp: WarpId, lanes: LaneMask) -> bool {
+        self.order.knows_work(agent, (warp, lanes))
+    }
 }
 
 impl Events for Recorder<'_> {

@@ -46,7 +46,7 @@ impl<'m> Linker<'m> {
         self.push(LinkedLine::Instr(first), instruction.span)?;
         let operation = Operation::Known(Arc::new(known("add.u32")));
         let sources = Box::new([Operand::Register(masked), LEADER]);
-        let second = Instr { operation, guard, place, sources, ..own };
+        let second = Instr { operation, guard, sources, place, ..own };
         self.push(LinkedLine::Instr(second), instruction.span)?;
         Ok(true)
     }

@@ -51,7 +51,7 @@ impl<'m> Linker<'m> {
                 let own = self.operands(frame, instruction, Some(decoded))?;
                 let own = Instr { place, ..own };
                 self.when(guard, place, instruction.span, |linker| {
-                    linker.allocation(instruction, own)
+                    linker.allocation(instruction, &own)
                 })?;
             }
             Opcode::TensorProduct => {
@@ -63,7 +63,7 @@ impl<'m> Linker<'m> {
     }
 
     /// Links an allocation, whose lanes all run it, as one that returns the address, and a store by the first lane.
-    fn allocation(&mut self, instruction: &'m Instruction, own: Instr) -> Result<(), LinkError> {
+    fn allocation(&mut self, instruction: &'m Instruction, own: &Instr) -> Result<(), LinkError> {
         let (address, is_first) = (self.new_register(), self.new_register());
         let place = own.place;
         let stores_to = own.address;

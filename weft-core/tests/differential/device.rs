@@ -33,6 +33,10 @@ impl OrderQuery for Stores {
     fn knows_completion(&self, _: MbarrierId, _: WarpId, _: LaneMask) -> LaneMask {
         0
     }
+
+    fn knows_work(&self, _: WarpId, _: WarpId, _: LaneMask) -> bool {
+        true
+    }
 }
 
 impl Events for Stores {

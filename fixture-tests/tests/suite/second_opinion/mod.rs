@@ -7,7 +7,8 @@
 //! before the order: parsing, slicing and the values of the emulator.
 //!
 //! The following kernels are not compared, but counted: launches of which not all ctas run; kernels whose ctas form
-//! clusters, which random kernels are for (`weft-core/tests/small_clusters`); kernels with case splits, since each case is a
+//! clusters, which random kernels are for (`weft-core/tests/small_clusters`); kernels that use barriers by names and have relaxed
+//! waits for phases, since the relation has nothing that causes without ordering memory; kernels with case splits, since each case is a
 //! run of its own; traces beyond the bounds below; kernels whose `Facts` do not settle. Of open
 //! kernels, all accesses at known addresses are compared, and those at open addresses of which the emulator makes
 //! shadow copies; accesses that are reported as open (`depends-on-input`) are not.
@@ -25,9 +26,9 @@ use std::fs;
 
 use weft_core::emulate::{self, Cta, DoubtKind, End, Facts, Inputs};
 use weft_core::finding::Report;
-use weft_core::flow::{Instr, Placement, Program};
+use weft_core::flow::{Instr, Operand, Placement, Program};
 use weft_core::launch::{Dimensions, Launch};
-use weft_core::ptx::isa::Effect;
+use weft_core::ptx::isa::{Decoded, Effect, Modifier};
 use weft_core::ptx::{self, Function, Module};
 use weft_core::slice::{self, Dependences, Floats};
 use weft_fixture_tests::files;
@@ -54,6 +55,7 @@ enum Outcome {
     Ways,
     TooLong,
     Clusters,
+    Causes,
 }
 
 /// One run of all ctas; each ends at its end or at a barrier defect.
@@ -123,6 +125,17 @@ fn judge(module: &Module, kernel: &Function, launch: &Launch, name: &str) -> Out
     let meets = |instr: &Instr| instr.effect() == Effect::ClusterBarrier;
     if program.clusters.are_of_several() || program.code.iter().any(meets) {
         return Outcome::Clusters;
+    }
+    let is_relaxed = |instr: &Instr| {
+        let has = |own: &Decoded| own.modifiers.has(Modifier::Relaxed);
+        instr.effect() == Effect::MbarrierWait && instr.decoded().is_some_and(has)
+    };
+    let is_named = |instr: &Instr| {
+        let first = instr.sources.first();
+        instr.effect() == Effect::Barrier && first.is_some_and(|own| *own != Operand::Constant(0))
+    };
+    if program.code.iter().any(is_relaxed) && program.code.iter().any(is_named) {
+        return Outcome::Causes;
     }
     let launch = &*weft_core::applied(&program, kernel, &launch).expect("it was checked");
     let Some(block) = report.block else { return Outcome::NoLaunch };

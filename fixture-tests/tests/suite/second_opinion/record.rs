@@ -49,6 +49,10 @@ pub(crate) struct Record<'p> {
     /// The bulk copy, or the like, that was issued last: the point that it is at, and the one that says that it is done.
     copy: Option<(Point, Point)>,
     is_copy_in_async: bool,
+    /// The points that say that something asynchronous is done.
+    dones: Vec<Point>,
+    /// For each agent, such a point of its last work.
+    done: BTreeMap<WarpId, Point>,
     /// For each thread, its copies that mbarriers might follow.
     followed: Vec<Vec<Point>>,
     /// For each mbarrier object, its last phases.
@@ -78,6 +82,8 @@ impl<'p> Record<'p> {
             bulk: BTreeMap::new(),
             copy: None,
             is_copy_in_async: false,
+            dones: Vec::new(),
+            done: BTreeMap::new(),
             followed: vec![Vec::new(); threads],
             phases: BTreeMap::new(),
             rounds: BTreeMap::new(),
@@ -85,6 +91,17 @@ impl<'p> Record<'p> {
             fences: Vec::new(),
             has_trapped: false,
         }
+    }
+
+    /// Returns the points of work that an agent does in order, at its beginning and when it is done. It is behind the agent's earlier
+    /// work, and once it is done, so is everything asynchronous that its thread knew to be done.
+    fn work_in_order(&mut self, agent: WarpId, here: &[Point]) -> (Point, Point) {
+        let last = self.done.get(&agent).copied();
+        let copy = self.relation.behind(&[here, last.as_slice()].concat());
+        let is_known = |done: &Point| here.iter().any(|here| self.relation.holds(*done, *here));
+        let known: Vec<Point> = self.dones.iter().copied().filter(is_known).chain(last).collect();
+        let done = self.relation.behind(&known);
+        (copy, done)
     }
 
     /// Adds what a bulk copy accesses that a thread has issued.
@@ -170,6 +187,14 @@ impl OrderQuery for Record<'_> {
         let known = threads(warp, mask).filter(knows);
         known.fold(0, |known, thread| known | 1 << (thread % WARP))
     }
+
+    fn knows_work(&self, agent: WarpId, warp: WarpId, mask: LaneMask) -> bool {
+        let knows = |thread: usize| {
+            let here = self.here[thread].expect("a thread that accesses runs");
+            self.done.get(&agent).is_none_or(|done| self.relation.holds(*done, here))
+        };
+        threads(warp, mask).all(knows)
+    }
 }
 
 impl Events for Record<'_> {
@@ -230,12 +255,18 @@ impl Events for Record<'_> {
         let here: Vec<Point> = threads(agent.warp, agent.lanes)
             .map(|thread| self.here[thread].expect("a thread that copies runs"))
             .collect();
-        let (copy, done) = (self.relation.behind(&here), self.relation.behind(&[]));
+        let (copy, done) = match agent.work {
+            AgentWork::InOrder => self.work_in_order(agent.agent, &here),
+            _ => (self.relation.behind(&here), self.relation.behind(&[])),
+        };
+        self.dones.push(done);
+        self.done.insert(agent.agent, done);
         match agent.work {
             AgentWork::Counted(object) | AgentWork::Counting(object) => {
                 self.phases.entry(object).or_default().copy(done);
             }
             AgentWork::Grouped => self.bulk.entry(agent.agent).or_default().add(done),
+            AgentWork::InOrder => {}
             AgentWork::ByLane => return,
             AgentWork::Inits => unreachable!("kernels of clusters are not compared"),
         }
@@ -272,6 +303,10 @@ impl Events for Record<'_> {
         match step {
             MbarrierStep::Init => *phases = Phases::default(),
             MbarrierStep::Complete => phases.complete(),
+            MbarrierStep::Follow { by: Some(agent), .. } => {
+                self.done.get(&agent).iter().for_each(|done| phases.copy(**done));
+                phases.follow();
+            }
             MbarrierStep::Follow { .. } => {
                 for thread in threads(warp, mask) {
                     self.followed[thread].iter().for_each(|copy| phases.copy(*copy));
@@ -313,6 +348,9 @@ impl Events for Record<'_> {
             self.here[thread] = Some(self.relation.behind(&[point]));
         }
     }
+
+    /// Orders no memory.
+    fn meet(&mut self, _: WarpId, _: LaneMask) {}
 
     fn converge(&mut self, warp: WarpId, mask: LaneMask) {
         if self.is_full() {

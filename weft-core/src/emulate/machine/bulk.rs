@@ -99,10 +99,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let mask = self.known(point, operand)?[0].0 & u64::from(u16::MAX);
         let ctas = self.ctas.len();
         let is_of_pair = point.decoded.tensor.ctas == 2;
-        let counts = |rank: u64| match is_of_pair {
-            true => rank & !1 | named.cta.index() as u64 & 1,
-            false => rank,
-        };
+        let place = named.cta.index() as u64 & 1;
+        let counts = |rank: u64| if is_of_pair { rank & !1 | place } else { rank };
         let target = |rank: u64| {
             let object = MbarrierId { cta: CtaRank::among(counts(rank), ctas)?, ..named };
             Some(CopyTarget { object, cta: Some(CtaRank::among(rank, ctas)?) })

@@ -317,6 +317,8 @@ pub trait OrderQuery {
 
     /// Returns those of some lanes that know that the phase before the current one of an mbarrier object is complete.
     fn knows_completion(&self, object: MbarrierId, warp: WarpId, lanes: LaneMask) -> LaneMask;
+    /// Whether all of these lanes of a warp know that all the work of an agent is done.
+    fn knows_work(&self, agent: WarpId, warp: WarpId, lanes: LaneMask) -> bool;
 }
 
 /// Why the machine could not go on: what was open although it had to be known, or which limit was reached.

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use super::peeks::Peeks;
 use super::stop::MAX_AGENTS;
+use crate::emulate::sync::group::CtaRank;
 use crate::emulate::sync::mbarrier::MbarrierId;
 use crate::emulate::value::lane::{LaneMask, SymbolId};
 use crate::emulate::value::warp_id::WarpId;
@@ -31,6 +32,8 @@ pub(super) enum AgentDuty {
     TensorLoads(WarpId),
     /// What a warp stores to tensor memory.
     TensorStores(WarpId),
+    /// That an allocation of tensor memory of a cta is freed.
+    TensorFrees(CtaRank, u64),
     /// What a thread makes the tensor core do in tensor memory.
     Tensor(WarpId, LaneMask),
 }

@@ -19,14 +19,14 @@ use super::stop::{OrStop, doubt};
 use super::tensor_pool::tensor_misuse;
 use super::wait::SyncPoint;
 use crate::emulate::memory::descriptor::{self, MatrixExtent};
-use crate::emulate::sync::columns::{COLUMNS, TensorMisuse};
+use crate::emulate::sync::columns::{COLUMNS, ColumnPart, TensorMisuse};
 use crate::emulate::sync::group::CtaRank;
 use crate::emulate::sync::mbarrier::MbarrierId;
 use crate::emulate::value::lane::{LaneMask, WARP, lanes};
 use crate::emulate::value::origin::Origin;
 use crate::emulate::value::register::Value;
 use crate::emulate::value::warp_id::WarpId;
-use crate::flow::{Operand, TENSOR_MEMORY, tensor_operand};
+use crate::flow::{BULK_ALIGN, Operand, TENSOR_MEMORY, tensor_operand};
 use crate::ptx::Space;
 use crate::ptx::isa::Opcode;
 
@@ -60,7 +60,7 @@ pub(super) struct TensorPart {
 impl TensorPart {
     /// All lanes of columns.
     pub(super) const fn whole(column: u64, columns: u64) -> Self {
-        Self { column, columns, bytes: (0, UNIT as u32) }
+        Self { column, columns, bytes: (0, BULK_ALIGN) }
     }
 
     /// So many lanes from one on, both multiples of 16.
@@ -201,7 +201,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         parts.iter().try_for_each(|part| self.access_columns(at, (agent, home), *part, writes))
     }
 
-    fn lend(&mut self, at: SyncPoint<'_>, duty: AgentDuty, work: AgentWork) -> WarpId {
+    pub(super) fn lend(&mut self, at: SyncPoint<'_>, duty: AgentDuty, work: AgentWork) -> WarpId {
         let agent = self.phases.agent(duty, self.warps.count());
         self.events.lend(CopyAgent { agent, work, warp: at.warp, lanes: at.lanes });
         agent
@@ -209,7 +209,12 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
 
     /// Lets a warp know what its loads from tensor memory, or its stores, have done.
     pub(super) fn wait_for_columns(&mut self, warp: WarpId, lanes: LaneMask, writes: bool) {
-        let Some(number) = self.phases.agents.get(&duty(warp, writes)) else { return };
+        self.wait_for_agent(warp, lanes, duty(warp, writes));
+    }
+
+    /// Lets a warp know all that an agent has done.
+    pub(super) fn wait_for_agent(&mut self, warp: WarpId, lanes: LaneMask, duty: AgentDuty) {
+        let Some(number) = self.phases.agents.get(&duty) else { return };
         let agent = WarpId::new(self.warps.count() + number);
         for step in [CopyCommand::Commit, CopyCommand::Wait(0)] {
             self.events.bulk_group(BulkGroup { agent, warp, lanes, step });
@@ -217,7 +222,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     }
 
     /// Emits that an agent accesses columns of the tensor memory of a cta.
-    fn access_columns(
+    pub(super) fn access_columns(
         &mut self,
         at: SyncPoint<'_>,
         (agent, home): (WarpId, CtaRank),
@@ -225,14 +230,19 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         writes: bool,
     ) -> OrStop<()> {
         let TensorPart { column, columns, bytes: (first, bytes) } = part;
+        let outside =
+            tensor_misuse(TensorMisuse::Outside(column, columns), (at.warp, at.lanes, at.pc));
         let Some(parts) = self.ctas[home.index()].columns.parts(column, columns) else {
-            let misuse = TensorMisuse::Outside(column, columns);
-            return Err(tensor_misuse(misuse, (at.warp, at.lanes, at.pc)));
+            return Err(outside);
         };
         let kind = kind(writes);
         let own = AgentAccess { point: at, home, space: Space::Shared, kind, bytes };
-        for (allocation, column, columns) in parts {
-            let base = TENSOR_MEMORY + allocation % ALLOCATIONS * COLUMNS * UNIT + first;
+        for ColumnPart { number, is_held, first: column, columns } in parts {
+            // Where nothing orders the access behind what freed the columns, it races with that.
+            if !is_held && self.knows_free(at, (home, number)) {
+                return Err(outside);
+            }
+            let base = TENSOR_MEMORY + number % ALLOCATIONS * COLUMNS * UNIT + first;
             for start in (column..column + columns).step_by(WARP) {
                 let count = (column + columns - start).min(WARP as u64);
                 let count = usize::try_from(count).expect("at most 32");
@@ -241,6 +251,13 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             }
         }
         Ok(())
+    }
+
+    /// Whether lanes know that an allocation of a cta was freed.
+    fn knows_free(&self, at: SyncPoint<'_>, (home, allocation): (CtaRank, u64)) -> bool {
+        let duty = AgentDuty::TensorFrees(home, allocation);
+        let agent = self.phases.agents.get(&duty).map(|number| self.warps.count() + number);
+        agent.is_none_or(|agent| self.events.knows_work(WarpId::new(agent), at.warp, at.lanes))
     }
 
     /// Runs what a thread makes the tensor core do.

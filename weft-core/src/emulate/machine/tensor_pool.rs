@@ -1,7 +1,9 @@
 //! Allocates tensor memory and frees it (PTX ISA §9.7.16.7). A warp that asks for more columns than there are in a row waits
 //! until no other warp can go on, and is then given them if there are enough.
 
+use super::copy_event::AgentWork;
 use super::event::{DoubtKind, End, Events, OrderQuery};
+use super::phase_state::AgentDuty;
 use super::state::Machine;
 use super::stop::{OrStop, Stop, doubt};
 use super::tensor_core::TensorPart;
@@ -71,12 +73,14 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let SyncPoint { warp, pc, lanes, .. } = at;
         let (first, count) = (self.one_value(at, 0)?, self.one_value(at, 1)?);
         let cta = self.warps[warp].cta;
-        if self.ctas[cta.index()].columns.parts(first, count).is_some() {
-            self.access_as_warp(at, true, &[TensorPart::whole(first, count)])?;
-            self.wait_for_columns(warp, lanes, true);
-        }
-        let freed = self.ctas[cta.index()].columns.free(first, count);
-        freed.map_err(|misuse| tensor_misuse(misuse, (warp, lanes, pc)))
+        let allocation = self.ctas[cta.index()].columns.allocation(first, count);
+        let allocation = allocation.map_err(|misuse| tensor_misuse(misuse, (warp, lanes, pc)))?;
+        let duty = AgentDuty::TensorFrees(cta, allocation);
+        let agent = self.lend(at, duty, AgentWork::Grouped);
+        self.access_columns(at, (agent, cta), TensorPart::whole(first, count), true)?;
+        self.wait_for_agent(warp, lanes, duty);
+        self.ctas[cta.index()].columns.free(first);
+        Ok(())
     }
 
     /// Gives up to allocate more columns in the cta of a warp.

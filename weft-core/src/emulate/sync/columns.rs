@@ -7,8 +7,9 @@ use crate::flow::Pc;
 
 /// Columns of the tensor memory of a cta.
 pub(crate) const COLUMNS: u64 = 512;
-/// The fewest columns of an allocation.
+/// The fewest columns of an allocation; all have a multiple of them.
 const LEAST: u64 = 32;
+const SLICES: usize = (COLUMNS / LEAST) as usize;
 
 /// The tensor memory of a cta.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +18,8 @@ pub(crate) struct TensorColumns {
     held: BTreeMap<u64, ColumnRange>,
     /// Whether the cta has given up to allocate more.
     is_closed: bool,
+    /// For each slice of columns that are allocated together, the number of the last allocation, and whether it is still there.
+    slices: [Option<(u64, bool)>; SLICES],
     /// Columns that were ever allocated, and the number of allocations.
     total: u64,
     allocations: u64,
@@ -34,6 +37,17 @@ pub(crate) struct ColumnRange {
     pub(crate) warp: WarpId,
     /// Its instruction.
     pub(crate) pc: Pc,
+}
+
+/// Columns in a row that belong to one allocation, or did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ColumnPart {
+    /// The number of the allocation.
+    pub(crate) number: u64,
+    /// Whether it was not freed yet.
+    pub(crate) is_held: bool,
+    pub(crate) first: u64,
+    pub(crate) columns: u64,
 }
 
 /// What a warp lacks that waits for columns of tensor memory.
@@ -83,6 +97,7 @@ impl TensorColumns {
         let Some(first) = std::iter::once(0).chain(ends).find(is_free) else { return Ok(None) };
         let number = self.allocations;
         self.held.insert(first, ColumnRange { count, number, warp, pc });
+        self.mark((first, count), number, true);
         self.total += count;
         self.allocations += 1;
         let is_other = self.by.is_some_and(|(own, is_other)| is_other || own != warp);
@@ -90,14 +105,16 @@ impl TensorColumns {
         Ok(Some(first))
     }
 
-    /// Frees an allocation.
-    pub(crate) fn free(&mut self, first: u64, count: u64) -> Result<(), TensorMisuse> {
-        match self.held.get(&first) {
-            Some(own) if own.count == count => {
-                self.held.remove(&first);
-                Ok(())
-            }
-            _ => Err(TensorMisuse::NotHeld(first, count)),
+    /// The number of the allocation that begins at a column and has so many.
+    pub(crate) fn allocation(&self, first: u64, count: u64) -> Result<u64, TensorMisuse> {
+        let own = self.held.get(&first).filter(|own| own.count == count);
+        own.map(|own| own.number).ok_or(TensorMisuse::NotHeld(first, count))
+    }
+
+    /// Frees the allocation that begins at a column.
+    pub(crate) fn free(&mut self, first: u64) {
+        if let Some(own) = self.held.remove(&first) {
+            self.mark((first, own.count), own.number, false);
         }
     }
 
@@ -106,21 +123,32 @@ impl TensorColumns {
         self.is_closed = true;
     }
 
-    /// The parts of so many columns from one on, by the allocation that they belong to: the number of the allocation, the first
-    /// column, and how many they are. `None`: not all are allocated.
-    pub(crate) fn parts(&self, first: u64, count: u64) -> Option<Vec<(u64, u64, u64)>> {
-        let end = first.saturating_add(count);
-        let (mut reached, mut parts) = (first, Vec::new());
+    /// The parts of so many columns from one on, by the allocation that they belong to, or belonged to last. `None`: not all were
+    /// ever allocated.
+    pub(crate) fn parts(&self, first: u64, count: u64) -> Option<Vec<ColumnPart>> {
+        let end = first.saturating_add(count).min(COLUMNS + 1);
+        let (mut reached, mut parts) = (first, Vec::<ColumnPart>::new());
         while reached < end {
-            let (at, own) = self.held.range(..=reached).next_back()?;
-            let next = end.min(at + own.count);
-            if next <= reached {
-                return None;
+            let slice = usize::try_from(reached / LEAST).ok()?;
+            let (number, is_held) = (*self.slices.get(slice)?)?;
+            let next = end.min((reached / LEAST + 1) * LEAST);
+            match parts.last_mut().filter(|last| last.number == number) {
+                Some(last) => last.columns += next - reached,
+                None => {
+                    let columns = next - reached;
+                    parts.push(ColumnPart { number, is_held, first: reached, columns });
+                }
             }
-            parts.push((own.number, reached, next - reached));
             reached = next;
         }
         Some(parts)
+    }
+
+    fn mark(&mut self, (first, count): (u64, u64), number: u64, is_held: bool) {
+        for at in (first..first + count).step_by(LEAST as usize) {
+            let slice = usize::try_from(at / LEAST).expect("few columns");
+            self.slices[slice] = Some((number, is_held));
+        }
     }
 
     /// What a warp lacks that asks for columns.
@@ -153,11 +181,20 @@ mod tests {
         assert_eq!(own.allocate(256, by), Ok(None));
         assert_eq!(own.allocate(128, (WarpId::new(1), Pc(1))), Ok(Some(384)));
         assert_eq!(own.need(32), ColumnNeed { asked: 32, free: 0 });
-        assert_eq!(own.parts(100, 300), Some(vec![(0, 100, 28), (1, 128, 256), (2, 384, 16)]));
-        assert_eq!(own.parts(500, 13), None);
-        assert_eq!(own.free(128, 128), Err(TensorMisuse::NotHeld(128, 128)));
-        assert_eq!(own.free(128, 256), Ok(()));
-        assert!(own.parts(0, 128).is_some() && own.parts(0, 129).is_none());
+        let parts = |own: &TensorColumns, first, count| {
+            own.parts(first, count).map(|parts| {
+                let each = parts.into_iter().map(|part| (part.number, part.first, part.columns));
+                each.collect::<Vec<_>>()
+            })
+        };
+        assert_eq!(parts(&own, 100, 300), Some(vec![(0, 100, 28), (1, 128, 256), (2, 384, 16)]));
+        assert_eq!(parts(&own, 500, 13), None);
+        assert_eq!(own.allocation(128, 128), Err(TensorMisuse::NotHeld(128, 128)));
+        assert_eq!(own.allocation(128, 256), Ok(1));
+        own.free(128);
+        let is_held = |first| own.parts(first, 1).is_some_and(|parts| parts[0].is_held);
+        assert!(is_held(0) && !is_held(128) && is_held(384));
+        assert_eq!(parts(&own, 120, 16), Some(vec![(0, 120, 8), (1, 128, 8)]));
         assert!(!own.is_contended());
         assert_eq!(own.allocate(64, by), Ok(Some(128)));
         assert!(own.is_contended());

@@ -20,6 +20,15 @@ impl Order {
         lanes(mask).filter(knows).fold(0, |known, lane| known | 1 << lane)
     }
 
+    /// Whether all of some lanes of a warp know all that an agent has done.
+    pub fn knows_work(&self, agent: WarpId, (warp, mask): (WarpId, LaneMask)) -> bool {
+        let last = self.warps[agent].now.before(1);
+        self.warps[warp]
+            .lanes
+            .known_by(mask)
+            .all(|(_, known)| known.has(agent, last, LaneMask::MAX))
+    }
+
     /// Records what lanes do at an mbarrier object. Returns what is not ordered although all schedules agree on phases
     /// only if it is.
     pub fn at_mbarrier(&mut self, event: MbarrierEvent) -> Option<PhaseIssue> {
