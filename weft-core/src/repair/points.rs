@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::existing::{BarrierRole, Existing};
 use super::kind::BarrierKind;
 use crate::flow::{BlockId, Pc, Program, Terminator};
-use crate::ptx::isa::Effect;
+use crate::ptx::isa::{Decoded, Effect};
 use crate::ptx::{Module, Span};
 
 /// An index into the points of a kernel.
@@ -60,7 +60,11 @@ pub(super) fn points(
     // A barrier in front of a wait for copies orders other accesses than one behind it.
     let waits: BTreeSet<Span> = (0..program.code.len())
         .map(Pc::at)
-        .filter(|pc| program.code[pc.index()].effect() == Effect::CopyGroup)
+        .filter(|pc| {
+            let instr = &program.code[pc.index()];
+            let is_of_tensor = instr.decoded().is_some_and(Decoded::is_tensor_wait);
+            is_of_tensor || instr.effect() == Effect::CopyGroup
+        })
         .map(|pc| program.place(pc).span)
         .collect();
     for chain in chains(program) {

@@ -8,7 +8,8 @@
 //!
 //! The following kernels are not compared, but counted: launches of which not all ctas run; kernels whose ctas form
 //! clusters, which random kernels are for (`weft-core/tests/small_clusters`); kernels that use barriers by names and have relaxed
-//! waits for phases, since the relation has nothing that causes without ordering memory; kernels with case splits, since each case is a
+//! waits for phases, since the relation has nothing that causes without ordering memory; kernels whose ctas take over the work of
+//! others, of which two runs are made; kernels with case splits, since each case is a
 //! run of its own; traces beyond the bounds below; kernels whose `Facts` do not settle. Of open
 //! kernels, all accesses at known addresses are compared, and those at open addresses of which the emulator makes
 //! shadow copies; accesses that are reported as open (`depends-on-input`) are not.
@@ -56,6 +57,7 @@ enum Outcome {
     TooLong,
     Clusters,
     Causes,
+    TakesOver,
 }
 
 /// One run of all ctas; each ends at its end or at a barrier defect.
@@ -136,6 +138,9 @@ fn judge(module: &Module, kernel: &Function, launch: &Launch, name: &str) -> Out
     };
     if program.code.iter().any(is_relaxed) && program.code.iter().any(is_named) {
         return Outcome::Causes;
+    }
+    if program.takes_over() {
+        return Outcome::TakesOver;
     }
     let launch = &*weft_core::applied(&program, kernel, &launch).expect("it was checked");
     let Some(block) = report.block else { return Outcome::NoLaunch };

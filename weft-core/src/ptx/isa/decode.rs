@@ -124,6 +124,11 @@ impl Decoded {
         self.row.effect == Effect::TensorMemory || self.row.opcode == Opcode::TensorCommit
     }
 
+    /// Whether it waits for loads or stores of tensor memory.
+    pub fn is_tensor_wait(&self) -> bool {
+        matches!(self.row.opcode, Opcode::TensorWaitLoad | Opcode::TensorWaitStore)
+    }
+
     /// Whether it allocates tensor memory.
     pub fn is_allocation(&self) -> bool {
         self.row.opcode == Opcode::TensorAlloc
