@@ -98,7 +98,7 @@ pub fn support_table() -> Vec<Supported> {
 
 fn support_of_row(row: &InstructionRow) -> Support {
     match row.effect {
-        Effect::Compute | Effect::Exchange | Effect::Answer => Support::Exact,
+        Effect::Compute | Effect::Exchange => Support::Exact,
         Effect::Opaque => Support::Open,
         Effect::Load
         | Effect::Store
@@ -107,7 +107,8 @@ fn support_of_row(row: &InstructionRow) -> Support {
         | Effect::Multiply
         | Effect::TensorMemory
         | Effect::TakeOver => Support::Access,
-        Effect::Barrier
+        Effect::Answer
+        | Effect::Barrier
         | Effect::ClusterBarrier
         | Effect::WarpBarrier
         | Effect::CopyGroup
