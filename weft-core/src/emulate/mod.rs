@@ -29,10 +29,11 @@ pub(crate) use facts::tensors::{TensorUse, Tensors};
 pub use machine::copy_event::{
     AgentWork, BulkGroup, CopyAgent, CopyCommand, MbarrierEvent, MbarrierStep,
 };
+pub use machine::doubt::{Doubt, DoubtKind};
+pub use machine::end::{DivergedThreads, Divergence, End, Stuck, StuckAt};
 pub use machine::event::{
-    Access, AccessKind, AccessManner, Arrival, BarrierExit, DivergedThreads, Divergence, Doubt,
-    DoubtKind, End, Events, Fault, FaultKind, Fence, Issuer, Iteration, OpenAccess, OrderQuery,
-    ProxyFence, Stuck, StuckAt,
+    Access, AccessKind, AccessManner, Arrival, BarrierExit, Events, Fault, FaultKind, Fence,
+    Issuer, Iteration, OpenAccess, OrderQuery, ProxyFence,
 };
 pub use machine::memory_order::{MemoryOrder, MemoryScope, Nearness, Ordering};
 pub(crate) use machine::piece::kind as access_kind;
@@ -41,8 +42,9 @@ pub use machine::state::CtaRun;
 pub use machine::stop::{MAX_AGENTS, MAX_REGISTERS};
 pub(crate) use memory::arguments::fits;
 pub(crate) use memory::clustering::Clustering;
+pub use memory::clustering::{Cta, member};
 pub use memory::input_error::InputError;
-pub use memory::inputs::{Cta, Inputs, is_given, is_sized, is_within, member, pointers};
+pub use memory::inputs::{Inputs, is_given, is_sized, is_within, pointers};
 pub use memory::region::MemoryRegion;
 pub(crate) use ops::eval as eval_lane;
 pub use support::{Support, Supported, support_of_form, support_table};

@@ -60,6 +60,24 @@ pub(crate) fn need(barrier: BarrierId, need: BarrierNeed) -> String {
     }
 }
 
+/// Returns what threads lack that wait in vain.
+fn waits_for(names: &Names<'_>, own: &Stuck) -> String {
+    match own.at {
+        StuckAt::Barrier(barrier, needed) => need(barrier, needed),
+        StuckAt::Phase(object, phase, needed) => mbarriers::need(names, object, phase, needed),
+        StuckAt::Registers(need) => {
+            format!("asks for {} more registers for its warp, {} are free", need.asked, need.free)
+        }
+        StuckAt::Columns(need) => {
+            format!("asks for {} columns of tensor memory, {} are free", need.asked, need.free)
+        }
+        StuckAt::Warp if is_barrier(names, own.pc) => {
+            "waits for the other lanes of its warp".to_owned()
+        }
+        StuckAt::Warp => "waits for lanes of its mask".to_owned(),
+    }
+}
+
 fn deadlock(names: &Names<'_>, cta: Cta, stuck: &[Stuck]) -> Finding {
     // If all waiting lanes wait at warp-level instructions, lanes of their masks never arrive.
     let is_mask = stuck.iter().all(|group| group.at == StuckAt::Warp);
@@ -67,21 +85,7 @@ fn deadlock(names: &Names<'_>, cta: Cta, stuck: &[Stuck]) -> Finding {
     let mut notes = Vec::new();
     for own in stuck {
         let thread = names.first_thread(cta.index, own.warp, own.lanes);
-        let label = match own.at {
-            StuckAt::Barrier(barrier, needed) => need(barrier, needed),
-            StuckAt::Phase(object, phase, needed) => mbarriers::need(names, object, phase, needed),
-            StuckAt::Registers(need) => format!(
-                "asks for {} more registers for its warp, {} are free",
-                need.asked, need.free
-            ),
-            StuckAt::Columns(need) => {
-                format!("asks for {} columns of tensor memory, {} are free", need.asked, need.free)
-            }
-            StuckAt::Warp if is_barrier(names, own.pc) => {
-                "waits for the other lanes of its warp".to_owned()
-            }
-            StuckAt::Warp => "waits for lanes of its mask".to_owned(),
-        };
+        let label = waits_for(names, own);
         let site = names.site(Role::Waits, own.pc, vec![thread], label);
         match sites.iter_mut().find(|known| known.span == site.span) {
             Some(known) => known.threads.push(thread),

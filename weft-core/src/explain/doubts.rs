@@ -248,30 +248,14 @@ pub(crate) fn explain(names: &Names<'_>, doubt: &Doubt, progress: Progress) -> F
         DoubtKind::Box(map) => tensors::unknown_box(names, map, doubt.place),
         DoubtKind::Warpgroup => part_of_warpgroup(names, doubt.place),
         DoubtKind::RegisterPool => first_served(names, doubt.place),
-        DoubtKind::ColumnPool => {
-            let message = "which warps are given the tensor memory that they ask for first depends on the schedule";
-            let help = "let one warp allocate the tensor memory of the cta".to_owned();
-            open(
-                Code::Unsupported,
-                None,
-                message.to_owned(),
-                site("the kernel starts here"),
-                Some(help),
-            )
-        }
+        DoubtKind::ColumnPool => first_allocated(names, doubt.place),
         DoubtKind::Unsupported => unmodelled(names, doubt.place, "some thread reaches it"),
         DoubtKind::Registers => {
             let message = format!("the warps of a cta have more than {MAX_REGISTERS} registers");
             let help = "choose a smaller block".to_owned();
             open(Code::Limit, None, message, site("the kernel starts here"), Some(help))
         }
-        DoubtKind::Agents => {
-            let message = format!(
-                "the ctas of a cluster have more than {MAX_AGENTS} mbarriers, threads with bulk copies and the like"
-            );
-            let help = "check a smaller cluster, or one whose mbarriers are fewer".to_owned();
-            open(Code::Limit, None, message, site("still running here"), Some(help))
-        }
+        DoubtKind::Agents => too_many_agents(site("still running here")),
         DoubtKind::Fuel => out_of_fuel(names, site("still running here"), progress),
         DoubtKind::Memory => {
             let message = "the contents of more memory are needed than are kept".to_owned();
@@ -300,6 +284,24 @@ fn first_served(names: &Names<'_>, place: PlaceId) -> Finding {
         "let warps release as many registers as others ask for before these ask, or state fewer";
     let site = names.site_of(Role::Here, place, "asks for registers".into());
     open(Code::Unsupported, None, message.to_owned(), site, Some(help.to_owned()))
+}
+
+/// Returns the finding that it is open which warps are given tensor memory.
+fn first_allocated(names: &Names<'_>, place: PlaceId) -> Finding {
+    let message =
+        "which warps are given the tensor memory that they ask for first depends on the schedule";
+    let help = "let one warp allocate the tensor memory of the cta";
+    let site = names.site_of(Role::Here, place, "the kernel starts here".into());
+    open(Code::Unsupported, None, message.to_owned(), site, Some(help.to_owned()))
+}
+
+/// Returns the finding that the limit of asynchronous work that is kept apart was reached.
+fn too_many_agents(site: Site) -> Finding {
+    let message = format!(
+        "the ctas of a cluster have more than {MAX_AGENTS} mbarriers, threads with bulk copies and the like"
+    );
+    let help = "check a smaller cluster, or one whose mbarriers are fewer".to_owned();
+    open(Code::Limit, None, message, site, Some(help))
 }
 
 /// Returns the finding that the limit of instructions was reached.

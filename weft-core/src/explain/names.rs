@@ -276,9 +276,7 @@ impl Names<'_> {
             let of_cta = self.address_within(space, within);
             return format!("{of_cta} in cta {rank} of the cluster");
         }
-        if space == Space::Shared
-            && let Some(place) = tensor_memory::place(address)
-        {
+        if let Some(place) = tensor_memory::place(space, address) {
             return place;
         }
         let stated = self.program.buffers.count();

@@ -5,6 +5,7 @@ use super::names::Names;
 use crate::emulate::{Cta, CtaRank, LaneMask, TensorMisuse, WarpId};
 use crate::finding::{Code, Finding, Role};
 use crate::flow::{Pc, TENSOR_MEMORY};
+use crate::ptx::Space;
 use crate::ptx::isa::Effect;
 use crate::race::RacingAccess;
 
@@ -35,9 +36,9 @@ pub(super) fn is_of_tensor_memory(names: &Names<'_>, access: &RacingAccess) -> b
     is_by_tensor_core(names, access) && is_tensor_memory(access.address)
 }
 
-/// Returns the name of an address of tensor memory in a cta.
-pub(super) fn place(address: u64) -> Option<String> {
-    let at = address.checked_sub(TENSOR_MEMORY)?;
+/// Returns the name of an address of tensor memory in a cta; `None` for one in other memory.
+pub(super) fn place(space: Space, address: u64) -> Option<String> {
+    let at = address.checked_sub(TENSOR_MEMORY).filter(|_| space == Space::Shared)?;
     let (column, lane) = (at / COLUMN % COLUMNS, at % COLUMN / HALF * LANES);
     Some(format!("column {column}, lane {lane} of tensor memory"))
 }

@@ -161,9 +161,7 @@ impl Assumption {
                 "threads reach barriers inside loops with several entries in the same iterations"
             }
             Self::NoDivergence => NO_DIVERGENCE,
-            Self::OpenAddresses => {
-                "accesses at addresses that depend on open values stay within memory and are aligned"
-            }
+            Self::OpenAddresses => OPEN_ADDRESSES,
             Self::Written => WRITTEN,
             Self::Targets => {
                 "branches through a table whose index depends on open values lead to one of its targets"
@@ -196,6 +194,8 @@ impl Assumption {
 
 const ONE_CTA_CLUSTERS: &str =
     "each cta is a cluster of its own, because the launch states no clusters (`cluster`)";
+const OPEN_ADDRESSES: &str =
+    "accesses at addresses that depend on open values stay within memory and are aligned";
 const LOCK_STEP: &str = "the lanes of a warp run in lock step (warp-synchronous = true)";
 const PLACES: &str = "addresses that decide something themselves are those of this check, not null and in ascending order";
 const WRITTEN: &str = "loads of shared memory at open addresses read what was written before";

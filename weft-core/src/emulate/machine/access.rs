@@ -2,7 +2,8 @@
 //! writes memory where the slice keeps contents.
 
 use super::cluster::Home;
-use super::event::{AccessKind, DoubtKind, Events, OrderQuery};
+use super::doubt::DoubtKind;
+use super::event::{AccessKind, Events, OrderQuery};
 use super::may_execute::OpenSide;
 use super::piece::{Piece, kind};
 use super::state::Machine;

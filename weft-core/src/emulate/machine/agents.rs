@@ -2,7 +2,8 @@
 //! make groups of their work.
 
 use super::copy_event::CopyCommand;
-use super::event::{Access, AccessKind, DoubtKind, Events, Fault, FaultKind, Issuer, OrderQuery};
+use super::doubt::DoubtKind;
+use super::event::{Access, AccessKind, Events, Fault, FaultKind, Issuer, OrderQuery};
 use super::state::Machine;
 use super::stop::{OrStop, doubt};
 use super::wait::SyncPoint;

@@ -7,7 +7,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::event::{DoubtKind, End, Events, OrderQuery, Stuck, StuckAt};
+use super::doubt::DoubtKind;
+use super::end::{End, Stuck, StuckAt};
+use super::event::{Events, OrderQuery};
 use super::phase_state::BoxlessCopy;
 use super::state::Machine;
 use super::stop::{OrStop, Stop, doubt};

@@ -6,7 +6,8 @@
 use super::agents::{AgentAccess, UNIT, group_step};
 use super::cluster::Home;
 use super::copy_event::{AgentWork, BulkGroup, CopyAgent};
-use super::event::{AccessKind, AccessManner, DoubtKind, Events, FaultKind, OrderQuery};
+use super::doubt::DoubtKind;
+use super::event::{AccessKind, AccessManner, Events, FaultKind, OrderQuery};
 use super::memory_order::{MemoryOrder, MemoryScope, Ordering};
 use super::phase_state::AgentDuty;
 use super::state::Machine;

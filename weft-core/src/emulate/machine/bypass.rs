@@ -15,7 +15,8 @@
 use smallvec::SmallVec;
 
 use super::divergence::diverged;
-use super::event::{BarrierExit, DivergedThreads, Divergence, Events, OrderQuery};
+use super::end::{DivergedThreads, Divergence};
+use super::event::{BarrierExit, Events, OrderQuery};
 use super::partings::{BypassEvidence, Late};
 use super::state::Machine;
 use super::stop::{OrStop, Stop, undecided};

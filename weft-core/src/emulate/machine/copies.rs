@@ -2,7 +2,8 @@
 //! that receive the events.
 
 use super::copy_event::CopyCommand;
-use super::event::{DoubtKind, Events, OrderQuery};
+use super::doubt::DoubtKind;
+use super::event::{Events, OrderQuery};
 use super::state::Machine;
 use super::stop::{OrStop, Stop, doubt, undecided};
 use crate::emulate::value::lane::LaneMask;

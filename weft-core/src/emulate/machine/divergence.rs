@@ -2,7 +2,8 @@
 //! (ESOP'13 §3.2): all threads reach the same barrier instruction (B1) with the same loop counters (B2).
 
 use super::divergence_state::{FirstArrivals, MeetingPlace};
-use super::event::{DivergedThreads, Divergence, End, Events, OrderQuery};
+use super::end::{DivergedThreads, Divergence, End};
+use super::event::{Events, OrderQuery};
 use super::state::Machine;
 use super::stop::{OrStop, Stop};
 use super::warp::{Wait, WaitFor};

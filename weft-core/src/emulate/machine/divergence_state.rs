@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::event::DivergedThreads;
+use super::end::DivergedThreads;
 use crate::emulate::sync::barrier::BarrierId;
 use crate::emulate::sync::group::CtaRank;
 use crate::emulate::value::lane::WARP;

@@ -4,7 +4,8 @@
 //! [`Inputs::taken_over`]: crate::emulate::Inputs::taken_over
 
 use super::bulk::CopySide;
-use super::event::{DoubtKind, Events, OrderQuery};
+use super::doubt::DoubtKind;
+use super::event::{Events, OrderQuery};
 use super::phase_state::AgentDuty;
 use super::piece::Piece;
 use super::state::Machine;
@@ -37,8 +38,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                 let own = SyncPoint { lanes: 1 << lane, ..at };
                 let first = self.known(own, 0)?[0].0;
                 let cluster = self.inputs.clustering().number(self.ctas[0].cta);
-                let taken = self.inputs.taken_over(cluster, self.requests);
-                self.requests += 1;
+                let taken = self.inputs.taken_over(cluster, self.requests.count);
+                self.requests.count += 1;
                 let all = CtaRank::all(self.ctas.len());
                 for cta in all.filter(|cta| is_to_all || *cta == named.cta) {
                     self.answer(own, MbarrierId { cta, ..named }, (first, taken))?;
@@ -61,9 +62,12 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         self.copy_side(at, CopySide { duty, writes: true, home, space, first, bytes, align })?;
         if self.slice.contents.has(Space::Shared) {
             let address = home.first() + first;
-            let symbol =
-                self.facts.symbolics.token(Origin::Unsupported(at.pc), address, self.requests);
-            self.answers.insert(symbol, taken);
+            let symbol = self.facts.symbolics.token(
+                Origin::Unsupported(at.pc),
+                address,
+                self.requests.count,
+            );
+            self.requests.answers.insert(symbol, taken);
             self.ctas[home.index()].shared.store(first, KNOWN, Lane::open(symbol));
         }
         self.copied(at, object, ANSWER)
@@ -71,7 +75,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
 
     /// Runs a load of 128 bits, where there are answers. Returns whether there are.
     pub(super) fn load_answers(&mut self, piece: &Piece<'_>) -> bool {
-        if self.answers.is_empty() || piece.space != Space::Shared {
+        if self.requests.answers.is_empty() || piece.space != Space::Shared {
             return false;
         }
         let known = self.load_row(piece, 0, KNOWN);
@@ -97,9 +101,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     fn are_answers(&self, value: &Value, mask: LaneMask) -> bool {
         let is_answer = |lane: usize| {
             let Lane { bits, symbol } = value.whole(lane);
-            bits == 0 && symbol.is_some_and(|symbol| self.answers.contains_key(&symbol))
+            bits == 0 && symbol.is_some_and(|symbol| self.requests.answers.contains_key(&symbol))
         };
-        !self.answers.is_empty() && lanes(mask).all(is_answer)
+        !self.requests.answers.is_empty() && lanes(mask).all(is_answer)
     }
 
     /// Reads answers: whether a request succeeded, or the coordinates of the first cta whose work is taken over.
@@ -120,7 +124,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             }
             return Ok(());
         }
-        let taken = |lane: usize| answer.whole(lane).symbol.and_then(|own| self.answers[&own]);
+        let taken =
+            |lane: usize| answer.whole(lane).symbol.and_then(|own| self.requests.answers[&own]);
         let values: Vec<Value> = match opcode {
             Opcode::IsCanceled => {
                 vec![Value::from_lanes(|lane| {

@@ -5,7 +5,9 @@ use std::rc::Rc;
 
 use super::cluster::{Home, reaches_peers};
 use super::copy_event::{AgentWork, CopyAgent, MbarrierEvent, MbarrierStep};
-use super::event::{Access, AccessKind, AccessManner, DoubtKind, End, Events, Issuer, OrderQuery};
+use super::doubt::DoubtKind;
+use super::end::End;
+use super::event::{Access, AccessKind, AccessManner, Events, Issuer, OrderQuery};
 use super::memory_order::{MemoryOrder, MemoryScope, Ordering};
 use super::peeks::Peeks;
 use super::phase_state::{AgentDuty, Peeked};

@@ -1,6 +1,7 @@
 //! Lets peeks fail, and makes sure that what their results leave out are waits for the same phases.
 
-use super::event::{DoubtKind, Events, OrderQuery};
+use super::doubt::DoubtKind;
+use super::event::{Events, OrderQuery};
 use super::phase_state::Peeked;
 use super::state::Machine;
 use super::stop::{OrStop, Stop, doubt};

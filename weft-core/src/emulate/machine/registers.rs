@@ -1,7 +1,8 @@
 //! Runs `setmaxnreg` (PTX ISA §9.7.19.5). A warp that asks for more registers waits until no other warp can go on, and is
 //! then given them if the pool of its cta has enough.
 
-use super::event::{DoubtKind, Events, OrderQuery};
+use super::doubt::DoubtKind;
+use super::event::{Events, OrderQuery};
 use super::state::Machine;
 use super::stop::{OrStop, doubt};
 use super::warp::{Wait, WaitFor, Warp};

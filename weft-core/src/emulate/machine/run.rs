@@ -5,18 +5,21 @@ use std::collections::BTreeMap;
 use super::cluster::barrier_named;
 use super::copying::Copying;
 use super::divergence_state::LoopCounters;
+use super::doubt::{Doubt, DoubtKind};
 use super::draws::Draws;
-use super::event::{Doubt, DoubtKind, End, Events, OrderQuery, Stuck, StuckAt};
+use super::end::{End, Stuck, StuckAt};
+use super::event::{Events, OrderQuery};
 use super::needs::Needs;
 use super::open_loop::OpenLoops;
 use super::phase_state::PhaseState;
 use super::scheduler::Scheduler;
-use super::state::{CtaRun, CtaState, Machine};
+use super::state::{CtaRun, CtaState, Machine, Requests};
 use super::stop::{MAX_REGISTERS, OrStop, Stop, doubt};
 use super::warp::{Wait, WaitFor, Warp};
 use crate::emulate::facts::Facts;
 use crate::emulate::facts::inherited::GeneralWrites;
-use crate::emulate::memory::inputs::{Cta, Inputs};
+use crate::emulate::memory::clustering::Cta;
+use crate::emulate::memory::inputs::Inputs;
 use crate::emulate::sync::barrier::{BarrierId, Barriers};
 use crate::emulate::value::lane::{LaneMask, WARP};
 use crate::emulate::value::origin::Origin;
@@ -46,12 +49,11 @@ pub fn run(
         return CtaRun::ended(too_many_registers(program));
     }
     let count = usize::try_from(warps * ctas).expect("a cluster has few warps");
-    let limit = begin(facts, inputs);
     let unwritten = Value::open(facts.symbolics.any_number(Origin::Register));
     let warp = |id| Warp::new(id, threads, program.entry, slice, &unwritten);
     let state = |member| CtaState::new(member, Barriers::new(warps), program);
     let mut machine = Machine {
-        limit,
+        limit: begin(facts, inputs),
         spent: 0,
         contents: 0,
         program,
@@ -70,8 +72,7 @@ pub fn run(
         atomics: 0,
         copying: PerWarp::new(count, |_| Copying::default()),
         exchanges: PerWarp::new(count, |_| 0),
-        requests: 0,
-        answers: BTreeMap::new(),
+        requests: Requests::default(),
         contended: None,
         trapped: false,
         doubts: PerWarp::new(count, |_| None),

@@ -12,7 +12,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use super::event::{DoubtKind, Events, OrderQuery};
+use super::doubt::DoubtKind;
+use super::event::{Events, OrderQuery};
 use super::may_execute::{MAX_DEPTH, OpenSide, UniformLoop};
 use super::open_loop::inside;
 use super::state::Machine;

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 
 use super::copying::Copying;
 use super::divergence_state::{FirstArrivals, LoopCounters, MeetingPlace};
+use super::doubt::Doubt;
 use super::draws::Draws;
-use super::event::{Doubt, End};
+use super::end::End;
 use super::may_execute::OpenSide;
 use super::needs::Needs;
 use super::open_loop::OpenLoops;
@@ -15,7 +16,8 @@ use super::scheduler::Scheduler;
 use super::warp::Warp;
 use crate::emulate::facts::Facts;
 use crate::emulate::facts::inherited::GeneralWrites;
-use crate::emulate::memory::inputs::{Cta, Inputs};
+use crate::emulate::memory::clustering::Cta;
+use crate::emulate::memory::inputs::Inputs;
 use crate::emulate::memory::pages::Memory;
 use crate::emulate::sync::barrier::{BarrierId, Barriers};
 use crate::emulate::sync::columns::TensorColumns;
@@ -67,6 +69,14 @@ pub(super) struct Votes {
     pub(super) trues: u32,
     /// The symbolic value of an open predicate, if some predicate is open.
     pub(super) open: Option<SymbolId>,
+}
+
+/// Requests to take over the work of other ctas.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Requests {
+    pub(super) count: u64,
+    /// For each symbolic value of an answer: the number of the cluster whose work is taken over, if one is.
+    pub(super) answers: BTreeMap<SymbolId, Option<u64>>,
 }
 
 /// What the threads of one cta share.
@@ -143,9 +153,7 @@ pub(super) struct Machine<'a, E> {
     /// For each warp and loop, the iterations so far, and how far the proof of a loop with an open trip count has come.
     pub(super) open_loops: OpenLoops,
     /// Requests to take over the work of other ctas.
-    pub(super) requests: u64,
-    /// For each symbolic value of an answer to such a request: the number of the cluster whose work is taken over, if one is.
-    pub(super) answers: BTreeMap<SymbolId, Option<u64>>,
+    pub(super) requests: Requests,
     /// An instruction of which it depends on the schedule whether its warp is given the registers that it asks for.
     pub(super) contended: Option<PlaceId>,
     /// Whether some thread has aborted the launch.

@@ -3,7 +3,8 @@
 
 use smallvec::SmallVec;
 
-use super::event::{DoubtKind, Events, OrderQuery};
+use super::doubt::DoubtKind;
+use super::event::{Events, OrderQuery};
 use super::may_execute::OpenSide;
 use super::state::Machine;
 use super::stop::{APART_COST, OrStop, doubt};
@@ -102,16 +103,6 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                 self.access(warp, pc, instr, enabled)?;
                 self.in_lock_step(warp);
             }
-            Effect::Barrier
-            | Effect::ClusterBarrier
-            | Effect::WarpBarrier
-            | Effect::Exchange
-            | Effect::BulkCopy
-            | Effect::Multiply
-            | Effect::TensorMemory
-            | Effect::TakeOver
-            | Effect::Mbarrier
-            | Effect::MbarrierWait => return self.wait(warp, block, pc, instr, enabled),
             Effect::CopyGroup => {
                 self.copy_command(warp, instr, enabled)?;
                 self.in_lock_step(warp);
@@ -125,6 +116,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             Effect::Answer => self.read_answers(warp, pc, instr, enabled)?,
             Effect::RegisterCount => return self.change_registers(warp, block, pc, instr, enabled),
             Effect::Nothing | Effect::Branch | Effect::Call | Effect::Return | Effect::Exit => {}
+            // What synchronizes, or acts on more than one lane at a time.
+            _ => return self.wait(warp, block, pc, instr, enabled),
         }
         Ok(0)
     }

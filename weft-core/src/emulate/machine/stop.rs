@@ -1,8 +1,12 @@
 //! Why a run stops, and what its steps cost, counted as instructions.
 
-use super::event::{Doubt, DoubtKind, End};
+use super::doubt::{Doubt, DoubtKind};
+use super::end::End;
+use crate::emulate::sync::columns::TensorMisuse;
+use crate::emulate::value::lane::LaneMask;
 use crate::emulate::value::origin::Origin;
-use crate::flow::PlaceId;
+use crate::emulate::value::warp_id::WarpId;
+use crate::flow::{Pc, PlaceId};
 
 /// Most registers of all warps of a cta together. Only registers that something depends on count.
 pub const MAX_REGISTERS: u64 = 1 << 22;
@@ -45,4 +49,10 @@ pub(super) fn doubt(kind: DoubtKind, place: PlaceId, origin: Option<Origin>) -> 
 pub(super) fn undecided(place: PlaceId, split: PlaceId, origin: Origin) -> Stop {
     let (kind, origin, split) = (DoubtKind::Branch, Some(origin), Some(split));
     End::Undecided(Doubt { kind, place, origin, split }).into()
+}
+
+/// Stops because tensor memory is used wrongly, by lanes of a warp at an instruction.
+pub(super) fn tensor_misuse(misuse: TensorMisuse, by: (WarpId, LaneMask, Pc)) -> Stop {
+    let (warp, lanes, pc) = by;
+    End::TensorMisuse { misuse, warp, lanes, pc }.into()
 }

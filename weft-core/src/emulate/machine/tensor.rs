@@ -3,7 +3,9 @@
 //! accesses in global memory is not followed: that it does not matter is assumed.
 
 use super::bulk::{CopySide, CopyTarget};
-use super::event::{DoubtKind, End, Events, OrderQuery};
+use super::doubt::DoubtKind;
+use super::end::End;
+use super::event::{Events, OrderQuery};
 use super::phase_state::{AgentDuty, BoxlessCopy};
 use super::state::Machine;
 use super::stop::{OrStop, Stop, doubt};

@@ -10,13 +10,15 @@
 use super::agents::{AgentAccess, UNIT};
 use super::bulk::CopyTarget;
 use super::copy_event::{AgentWork, BulkGroup, CopyAgent, CopyCommand};
-use super::event::{AccessKind, AccessManner, DoubtKind, Events, OrderQuery};
+use super::doubt::DoubtKind;
+use super::event::{AccessKind, AccessManner, Events, OrderQuery};
 use super::mbarriers::AtObject;
 use super::memory_order::{MemoryOrder, MemoryScope, Ordering};
 use super::phase_state::AgentDuty;
 use super::state::Machine;
+use super::stop::tensor_misuse;
 use super::stop::{OrStop, doubt};
-use super::tensor_pool::tensor_misuse;
+use super::tensor_part::{HALF, OF_A_WARP, TensorPart, of_address};
 use super::wait::SyncPoint;
 use crate::emulate::memory::descriptor::{self, MatrixExtent};
 use crate::emulate::sync::columns::{COLUMNS, ColumnPart, TensorMisuse};
@@ -26,7 +28,7 @@ use crate::emulate::value::lane::{LaneMask, WARP, lanes};
 use crate::emulate::value::origin::Origin;
 use crate::emulate::value::register::Value;
 use crate::emulate::value::warp_id::WarpId;
-use crate::flow::{BULK_ALIGN, Operand, TENSOR_MEMORY, tensor_operand};
+use crate::flow::{Operand, TENSOR_MEMORY, tensor_operand};
 use crate::ptx::Space;
 use crate::ptx::isa::Opcode;
 
@@ -38,47 +40,8 @@ const LINE_COLUMNS: u64 = 8;
 const LOW_WORD: u64 = 0xffff_ffff;
 /// Columns that a shift moves.
 const SHIFTED: u64 = 8;
-/// Lanes of tensor memory that a warp can access, and lanes of which it can access the columns apart from others.
-const OF_A_WARP: u64 = 32;
-const HALF: u64 = 16;
-/// The bit of an address of tensor memory from which on it holds the lane.
-const LANE: u32 = 16;
 /// So many allocations of a cta have addresses that differ.
 const ALLOCATIONS: u64 = 1 << 16;
-/// Bytes by which events state the columns of 16 lanes.
-const HALF_BYTES: u64 = 2;
-
-/// Columns of tensor memory, in some lanes.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct TensorPart {
-    column: u64,
-    columns: u64,
-    /// The first of its bytes in each column, and their number.
-    bytes: (u64, u32),
-}
-
-impl TensorPart {
-    /// All lanes of columns.
-    pub(super) const fn whole(column: u64, columns: u64) -> Self {
-        Self { column, columns, bytes: (0, BULK_ALIGN) }
-    }
-
-    /// So many lanes from one on, both multiples of 16.
-    fn of_lanes((column, columns): (u64, u64), first: u64, count: u64) -> Self {
-        let bytes = u32::try_from(count / HALF * HALF_BYTES).expect("at most 16 bytes");
-        Self { column, columns, bytes: (first / HALF * HALF_BYTES, bytes) }
-    }
-
-    /// The lanes of a product with so many rows whose first lane is this one: 64 rows are in the same half of the lanes of each
-    /// warp.
-    fn of_rows(columns: (u64, u64), lane: u64, rows: u64) -> Vec<Self> {
-        if rows > 64 {
-            return vec![Self::whole(columns.0, columns.1)];
-        }
-        let of_warp = |warp: u64| Self::of_lanes(columns, warp * OF_A_WARP + lane, HALF);
-        (0..4).map(of_warp).collect()
-    }
-}
 
 /// How columns are accessed.
 fn kind(writes: bool) -> AccessKind {
@@ -95,11 +58,6 @@ fn kind(writes: bool) -> AccessKind {
 /// The agent that loads for a warp, or that stores.
 const fn duty(warp: WarpId, writes: bool) -> AgentDuty {
     if writes { AgentDuty::TensorStores(warp) } else { AgentDuty::TensorLoads(warp) }
-}
-
-/// The column and the lane of an address of tensor memory.
-const fn of_address(address: u64) -> (u64, u64) {
-    (address & ((1 << LANE) - 1), address >> LANE & 0xffff)
 }
 
 /// What an instruction descriptor says (PTX ISA §9.7.16.4.2).

@@ -2,11 +2,12 @@
 //! until no other warp can go on, and is then given them if there are enough.
 
 use super::copy_event::AgentWork;
-use super::event::{DoubtKind, End, Events, OrderQuery};
+use super::doubt::DoubtKind;
+use super::event::{Events, OrderQuery};
 use super::phase_state::AgentDuty;
 use super::state::Machine;
-use super::stop::{OrStop, Stop, doubt};
-use super::tensor_core::TensorPart;
+use super::stop::{OrStop, doubt, tensor_misuse};
+use super::tensor_part::TensorPart;
 use super::wait::SyncPoint;
 use super::warp::{Wait, WaitFor};
 use crate::emulate::sync::columns::{ColumnRange, TensorMisuse};
@@ -105,10 +106,4 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
         Ok(())
     }
-}
-
-/// Stops because tensor memory is used wrongly, by lanes of a warp at an instruction.
-pub(super) fn tensor_misuse(misuse: TensorMisuse, by: (WarpId, LaneMask, Pc)) -> Stop {
-    let (warp, lanes, pc) = by;
-    End::TensorMisuse { misuse, warp, lanes, pc }.into()
 }

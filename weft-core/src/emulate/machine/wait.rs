@@ -3,7 +3,9 @@
 
 use smallvec::{SmallVec, smallvec};
 
-use super::event::{DoubtKind, End, Events, OrderQuery};
+use super::doubt::DoubtKind;
+use super::end::End;
+use super::event::{Events, OrderQuery};
 use super::state::Machine;
 use super::stop::{OrStop, doubt};
 use super::warp::{Wait, WaitFor};

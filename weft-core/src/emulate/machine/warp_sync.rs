@@ -2,7 +2,8 @@
 //! at a cta barrier once all its lanes wait at one, and releases warps when a generation is complete.
 
 use super::cluster::barrier_named;
-use super::event::{Arrival, End, Events, OrderQuery};
+use super::end::End;
+use super::event::{Arrival, Events, OrderQuery};
 use super::state::{Machine, Votes};
 use super::stop::OrStop;
 use super::warp::{BarrierWait, Wait, WaitFor, Warp};

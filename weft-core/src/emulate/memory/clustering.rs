@@ -1,7 +1,31 @@
 //! The ctas of a launch, cluster by cluster.
 
-use super::inputs::Cta;
 use crate::launch::Dim3;
+
+/// A cta of the launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cta {
+    /// Coordinates in the grid.
+    pub at: [u32; 3],
+    /// Linear index in the grid.
+    pub index: u32,
+}
+
+impl Cta {
+    /// Returns the cta with these coordinates in a grid.
+    pub fn at(grid: Dim3, at: [u32; 3]) -> Self {
+        Self { at, index: u32::try_from(grid.index(at)).unwrap_or(u32::MAX) }
+    }
+}
+
+/// Returns the cta of this rank in the cluster that begins with `first`.
+pub fn member(grid: Dim3, cluster: Dim3, first: Cta, rank: u64) -> Cta {
+    if rank == 0 {
+        return first;
+    }
+    let within = cluster.point(rank);
+    Cta::at(grid, std::array::from_fn(|part| first.at[part].saturating_add(within[part])))
+}
 
 /// How the ctas of a grid form clusters.
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +75,6 @@ impl Clustering {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::emulate::member;
 
     #[test]
     fn each_cta_is_in_one_cluster() {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::arguments;
-use super::clustering::Clustering;
+use super::clustering::{Clustering, Cta, member};
 use super::input_error::InputError;
 use super::pages::Memory;
 use super::segment::Segment;
@@ -114,31 +114,6 @@ pub struct Inputs {
     pub(crate) params: Memory,
     pub(crate) constants: Memory,
     pub(crate) global: Memory,
-}
-
-/// A cta of the launch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cta {
-    /// Coordinates in the grid.
-    pub at: [u32; 3],
-    /// Linear index in the grid.
-    pub index: u32,
-}
-
-impl Cta {
-    /// Returns the cta with these coordinates in a grid.
-    pub fn at(grid: Dim3, at: [u32; 3]) -> Self {
-        Self { at, index: u32::try_from(grid.index(at)).unwrap_or(u32::MAX) }
-    }
-}
-
-/// Returns the cta of this rank in the cluster that begins with `first`.
-pub fn member(grid: Dim3, cluster: Dim3, first: Cta, rank: u64) -> Cta {
-    if rank == 0 {
-        return first;
-    }
-    let within = cluster.point(rank);
-    Cta::at(grid, std::array::from_fn(|part| first.at[part].saturating_add(within[part])))
 }
 
 /// Of so many clusters, one runs if clusters take over the work of others.

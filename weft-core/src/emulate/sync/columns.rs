@@ -132,12 +132,11 @@ impl TensorColumns {
             let slice = usize::try_from(reached / LEAST).ok()?;
             let (number, is_held) = (*self.slices.get(slice)?)?;
             let next = end.min((reached / LEAST + 1) * LEAST);
-            match parts.last_mut().filter(|last| last.number == number) {
-                Some(last) => last.columns += next - reached,
-                None => {
-                    let columns = next - reached;
-                    parts.push(ColumnPart { number, is_held, first: reached, columns });
-                }
+            let columns = next - reached;
+            if let Some(last) = parts.last_mut().filter(|last| last.number == number) {
+                last.columns += columns;
+            } else {
+                parts.push(ColumnPart { number, is_held, first: reached, columns });
             }
             reached = next;
         }
@@ -145,8 +144,8 @@ impl TensorColumns {
     }
 
     fn mark(&mut self, (first, count): (u64, u64), number: u64, is_held: bool) {
-        for at in (first..first + count).step_by(LEAST as usize) {
-            let slice = usize::try_from(at / LEAST).expect("few columns");
+        for slice in first / LEAST..(first + count) / LEAST {
+            let slice = usize::try_from(slice).expect("few columns");
             self.slices[slice] = Some((number, is_held));
         }
     }
