@@ -90,6 +90,7 @@ impl SliceResult {
             own
         });
         self.assumed.join(other.assumed);
+        self.tensors.uses.join(other.tensors.uses);
         self.distinguishes_counters |= other.distinguishes_counters;
         self.mixes_values |= other.mixes_values;
         self.spent = other.spent;

@@ -248,6 +248,7 @@ pub(crate) fn explain(names: &Names<'_>, doubt: &Doubt, progress: Progress) -> F
         DoubtKind::Box(map) => tensors::unknown_box(names, map, doubt.place),
         DoubtKind::Warpgroup => part_of_warpgroup(names, doubt.place),
         DoubtKind::RegisterPool => first_served(names, doubt.place),
+        DoubtKind::Takeovers => untaken(names, doubt.place),
         DoubtKind::ColumnPool => first_allocated(names, doubt.place),
         DoubtKind::Unsupported => unmodelled(names, doubt.place, "some thread reaches it"),
         DoubtKind::Registers => {
@@ -283,6 +284,14 @@ fn first_served(names: &Names<'_>, place: PlaceId) -> Finding {
     let help =
         "let warps release as many registers as others ask for before these ask, or state fewer";
     let site = names.site_of(Role::Here, place, "asks for registers".into());
+    open(Code::Unsupported, None, message.to_owned(), site, Some(help.to_owned()))
+}
+
+/// Returns the finding that ctas do not ask for all the work that they could take over.
+fn untaken(names: &Names<'_>, place: PlaceId) -> Finding {
+    let message = "ctas end before a request to take over the work of others has failed: which ctas run then is not followed";
+    let help = "let a cta ask until `clusterlaunchcontrol.query_cancel.is_canceled` is false";
+    let site = names.site_of(Role::Here, place, "asks for work".into());
     open(Code::Unsupported, None, message.to_owned(), site, Some(help.to_owned()))
 }
 

@@ -32,7 +32,9 @@ impl<'m> Linker<'m> {
         decoded: &Arc<Decoded>,
         (guard, place): (Option<Condition>, PlaceId),
     ) -> Result<bool, LinkError> {
-        let is_and = decoded.row.opcode == Opcode::And && self.linked.clusters.are_of_several();
+        let is_and = decoded.row.opcode == Opcode::And
+            && decoded.ty().bits() == 32
+            && self.linked.clusters.are_of_several();
         let operands = frame.body.operands(&instruction.operands);
         let Some(ParsedOperand::Integer(mask)) = operands.get(2).filter(|_| is_and) else {
             return Ok(false);

@@ -8,7 +8,7 @@ use super::linker::{Frame, LinkedLine, Linker, known};
 use super::program::{Condition, Dests, Instr, Operand, Operation, PlaceId};
 use super::special::Special;
 use crate::ptx::isa::{Decoded, Effect, Opcode};
-use crate::ptx::{Instruction, ParsedOperand};
+use crate::ptx::{Instruction, ParsedOperand, Space};
 
 /// The sources of a product of matrices into tensor memory, by number.
 pub mod tensor_operand {
@@ -57,9 +57,50 @@ impl<'m> Linker<'m> {
             Opcode::TensorProduct => {
                 self.tensor_product(frame, instruction, decoded, (guard, place))?;
             }
+            Opcode::TensorLoad => {
+                self.tensor_access(frame, instruction, decoded, (guard, place), 1)?;
+            }
+            Opcode::TensorStore | Opcode::TensorFill | Opcode::TensorShift => {
+                self.tensor_access(frame, instruction, decoded, (guard, place), 0)?;
+            }
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// Links an access of tensor memory whose operand of this number is its address, the first source.
+    fn tensor_access(
+        &mut self,
+        frame: &mut Frame<'m>,
+        instruction: &'m Instruction,
+        decoded: &Arc<Decoded>,
+        (guard, place): (Option<Condition>, PlaceId),
+        at: usize,
+    ) -> Result<(), LinkError> {
+        let mut instr = self.operands(frame, instruction, Some(decoded))?;
+        let address = self.tensor_address(frame, instruction, place, at)?;
+        if let (Some(address), Some(first)) = (address, instr.sources.first_mut()) {
+            *first = address;
+        }
+        (instr.guard, instr.place) = (guard, place);
+        self.push(LinkedLine::Instr(instr), instruction.span)
+    }
+
+    /// Returns the operand of this number if it is an address in brackets, with its offset.
+    fn tensor_address(
+        &mut self,
+        frame: &mut Frame<'m>,
+        instruction: &'m Instruction,
+        place: PlaceId,
+        at: usize,
+    ) -> Result<Option<Operand>, LinkError> {
+        let Some(operand @ ParsedOperand::Address { .. }) =
+            frame.body.operands(&instruction.operands).get(at)
+        else {
+            return Ok(None);
+        };
+        let address = self.address(frame, instruction, operand, Space::Shared)?;
+        self.address_value(address, place, instruction.span).map(Some)
     }
 
     /// Links an allocation, whose lanes all run it, as one that returns the address, and a store by the first lane.
@@ -86,7 +127,7 @@ impl<'m> Linker<'m> {
         push(Some("setp.eq.u32"), instr(to(is_first), &lane))?;
         let store = instr(Dests::new(), &[Operand::Register(address)]);
         let guard = Some(Condition { register: is_first, negated: false });
-        let is_generic = stores_to.is_some_and(|to| to.space == crate::ptx::Space::Generic);
+        let is_generic = stores_to.is_some_and(|to| to.space == Space::Generic);
         let mnemonic = if is_generic { "st.u32" } else { "st.shared.u32" };
         push(Some(mnemonic), Instr { guard, address: stores_to, ..store })
     }
@@ -114,7 +155,13 @@ impl<'m> Linker<'m> {
         };
         let near = Operand::Constant(u64::from(is_near));
         let sources = [*product, *a, near, *b, *shape].into_iter().chain(masks.iter().copied());
-        instr.sources = sources.collect();
+        let mut sources: Box<[Operand]> = sources.collect();
+        for at in [tensor_operand::PRODUCT, tensor_operand::A] {
+            if let Some(address) = self.tensor_address(frame, instruction, place, at)? {
+                sources[at] = address;
+            }
+        }
+        instr.sources = sources;
         (instr.guard, instr.place) = (guard, place);
         self.push(LinkedLine::Instr(instr), instruction.span)
     }

@@ -104,9 +104,8 @@ impl Clock {
         warps.clone().any(is_known) || self.causes.as_ref().is_some_and(|own| own.has_any(warps))
     }
 
-    /// What is known of agents, whose ids are those from `count` on.
-    pub(super) fn of_agents(&self, count: usize) -> Self {
-        let is_agent = |warp: &WarpId| warp.index() >= count;
+    /// What is known of some agents.
+    pub(super) fn of_agents(&self, is_agent: impl Fn(&WarpId) -> bool) -> Self {
         let others = self.others.iter().filter(|(warp, _)| is_agent(warp));
         let lanes = self.lanes.iter().filter(|(warp, _)| is_agent(warp));
         Self {

@@ -61,6 +61,8 @@ pub struct Order {
     agents: BTreeMap<MbarrierId, WarpId>,
     /// Likewise, the agent that counts there.
     counting: BTreeMap<MbarrierId, WarpId>,
+    /// The agents that work in order, as tensor cores do.
+    cores: BTreeSet<WarpId>,
     /// The agents that access memory in the generic proxy.
     generic: BTreeSet<WarpId>,
     /// For each warp whose copies mbarrier objects might follow, these copies.
@@ -98,6 +100,7 @@ impl Order {
             of_cta: count,
             agents: BTreeMap::new(),
             counting: BTreeMap::new(),
+            cores: BTreeSet::new(),
             generic: BTreeSet::new(),
             copies: BTreeMap::new(),
             publications: BTreeMap::new(),
@@ -136,7 +139,7 @@ impl Order {
             arrival: pc,
             arrival_warp: warp,
         });
-        let count = self.warps.count();
+        let count = self.count;
         let clock = &mut self.warps[warp];
         let arrival = clock.tick();
         let generation =

@@ -16,6 +16,8 @@ pub enum DoubtKind {
     Unsupported,
     /// Which warps are given the registers that they wait for.
     RegisterPool,
+    /// Which ctas run, although some work that could be taken over was not asked for.
+    Takeovers,
     /// Which warps are given the columns of tensor memory that they ask for.
     ColumnPool,
     /// Some threads of a warpgroup do not come together to an instruction that the warpgroup has to execute.

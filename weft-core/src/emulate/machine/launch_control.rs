@@ -17,11 +17,11 @@ use crate::emulate::value::lane::{Lane, LaneMask, lanes};
 use crate::emulate::value::origin::Origin;
 use crate::emulate::value::register::Value;
 use crate::emulate::value::warp_id::WarpId;
-use crate::flow::{Instr, Pc};
+use crate::flow::{Instr, Pc, PlaceId};
 use crate::ptx::Space;
-use crate::ptx::isa::Opcode;
+use crate::ptx::isa::{Effect, Opcode};
 
-/// Bytes of an answer, and of the part of it that holds what is known of it.
+/// Bytes of an answer, and of each of its halves, both of which hold what is known of it.
 const ANSWER: u64 = 16;
 const KNOWN: u32 = 8;
 
@@ -49,6 +49,18 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         Ok(())
     }
 
+    /// Fails if all threads have ended, but have not asked for all the work that they could take over: then other ctas run.
+    pub(super) fn check_takeovers(&self) -> OrStop<()> {
+        let cluster = self.inputs.clustering().number(self.ctas[0].cta);
+        if self.inputs.taken_over(cluster, self.requests.count).is_none() {
+            return Ok(());
+        }
+        let mut all = self.program.code.iter();
+        let asks = all.find(|instr| instr.effect() == Effect::TakeOver);
+        let place = asks.map_or(PlaceId(0), |instr| instr.place);
+        Err(doubt(DoubtKind::Takeovers, place, None))
+    }
+
     /// Emits that an answer is written to the shared memory of the cta of an object, at an address: the number of the cluster
     /// whose work is taken over, or none.
     fn answer(
@@ -68,7 +80,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                 self.requests.count,
             );
             self.requests.answers.insert(symbol, taken);
-            self.ctas[home.index()].shared.store(first, KNOWN, Lane::open(symbol));
+            let shared = &mut self.ctas[home.index()].shared;
+            shared.store(first, KNOWN, Lane::open(symbol));
+            shared.store(first + u64::from(KNOWN), KNOWN, Lane::open(symbol));
         }
         self.copied(at, object, ANSWER)
     }
@@ -79,7 +93,10 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             return false;
         }
         let known = self.load_row(piece, 0, KNOWN);
-        let value = if self.are_answers(&known, piece.lanes) {
+        let upper = self.load_row(piece, KNOWN.into(), KNOWN);
+        let is_whole = |lane: usize| known.whole(lane) == upper.whole(lane);
+        let are_whole = lanes(piece.lanes).all(is_whole);
+        let value = if are_whole && self.are_answers(&known, piece.lanes) {
             known
         } else {
             self.open_like(&known, piece.pc, piece.lanes)
@@ -124,8 +141,10 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             }
             return Ok(());
         }
-        let taken =
-            |lane: usize| answer.whole(lane).symbol.and_then(|own| self.requests.answers[&own]);
+        let taken = |lane: usize| {
+            let own = answer.whole(lane).symbol.filter(|_| mask >> lane & 1 == 1)?;
+            self.requests.answers.get(&own).copied().flatten()
+        };
         let values: Vec<Value> = match opcode {
             Opcode::IsCanceled => {
                 vec![Value::from_lanes(|lane| {

@@ -32,7 +32,9 @@ pub(super) enum AgentDuty {
     TensorLoads(WarpId),
     /// What a warp stores to tensor memory.
     TensorStores(WarpId),
-    /// That an allocation of tensor memory of a cta is freed.
+    /// That tensor memory of a cta is allocated from a column on.
+    TensorAllocates(CtaRank, u64),
+    /// That the allocation is freed which begins there.
     TensorFrees(CtaRank, u64),
     /// What a thread makes the tensor core do in tensor memory.
     Tensor(WarpId, LaneMask),

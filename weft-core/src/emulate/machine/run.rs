@@ -138,6 +138,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
         if self.trapped || self.warps.iter().all(|warp| warp.live == 0) {
             self.check_columns()?;
+            self.check_takeovers()?;
             return self.check_registers();
         }
         Err(self.deadlock().into())

@@ -36,6 +36,8 @@ use crate::ptx::isa::Opcode;
 const LINE: u64 = 32;
 /// Columns of tensor memory that hold as much.
 const LINE_COLUMNS: u64 = 8;
+/// The bits of an address of tensor memory that hold the column.
+const COLUMN_BITS: u64 = 0xffff;
 /// An instruction descriptor has 32 bits.
 const LOW_WORD: u64 = 0xffff_ffff;
 /// Columns that a shift moves.
@@ -105,7 +107,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         match opcode {
             Opcode::TensorAlloc => return self.allocate_columns(at),
             Opcode::TensorDealloc => self.free_columns(at)?,
-            Opcode::TensorRelinquish => self.close_columns(at.warp),
+            Opcode::TensorRelinquish => self.close_columns(at)?,
             Opcode::TensorLoad => self.move_columns(at, false)?,
             Opcode::TensorStore => self.move_columns(at, true)?,
             Opcode::TensorWaitLoad => self.wait_for_columns(at.warp, at.lanes, false),
@@ -135,7 +137,11 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         if form.is_split {
             let second = if writes { 1 } else { instr.sources.len() - 1 };
             let off = self.one_value(at, second)?;
-            parts.push(TensorPart::of_lanes((column + off, columns), lane + HALF, HALF));
+            parts.push(TensorPart::of_lanes(
+                (column.wrapping_add(off) & COLUMN_BITS, columns),
+                lane + HALF,
+                HALF,
+            ));
         }
         self.access_as_warp(at, writes, &parts)?;
         if !writes {
@@ -195,9 +201,16 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         };
         let kind = kind(writes);
         let own = AgentAccess { point: at, home, space: Space::Shared, kind, bytes };
-        for ColumnPart { number, is_held, first: column, columns } in parts {
-            // Where nothing orders the access behind what freed the columns, it races with that.
-            if !is_held && self.knows_free(at, (home, number)) {
+        for ColumnPart { number, begin, is_held, first: column, columns } in parts {
+            // Where nothing orders the access behind what freed the columns, it races with that. What the other cta of a pair has
+            // allocated is not looked at: the two allocate together.
+            let is_near = home == self.warps[at.warp].cta;
+            let is_wrong = if is_held {
+                is_near && !self.knows(at, AgentDuty::TensorAllocates(home, begin))
+            } else {
+                self.knows(at, AgentDuty::TensorFrees(home, begin))
+            };
+            if is_wrong {
                 return Err(outside);
             }
             let base = TENSOR_MEMORY + number % ALLOCATIONS * COLUMNS * UNIT + first;
@@ -211,9 +224,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         Ok(())
     }
 
-    /// Whether lanes know that an allocation of a cta was freed.
-    fn knows_free(&self, at: SyncPoint<'_>, (home, allocation): (CtaRank, u64)) -> bool {
-        let duty = AgentDuty::TensorFrees(home, allocation);
+    /// Whether lanes know all that an agent has done.
+    pub(super) fn knows(&self, at: SyncPoint<'_>, duty: AgentDuty) -> bool {
         let agent = self.phases.agents.get(&duty).map(|number| self.warps.count() + number);
         agent.is_none_or(|agent| self.events.knows_work(WarpId::new(agent), at.warp, at.lanes))
     }
@@ -297,6 +309,10 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let (own_columns, lanes) =
             if ctas == 2 && own_rows == 64 { (columns / 2, 128) } else { (columns, own_rows) };
         let (product, lane) = of_address(self.one_value(at, tensor_operand::PRODUCT)?);
+        let is_half = own_rows == 64 && ctas == 1;
+        if lane != 0 && !(is_half && lane == HALF) {
+            return Err(tensor_misuse(TensorMisuse::Lanes(lane), (at.warp, at.lanes, at.pc)));
+        }
         let a = self.one_value(at, tensor_operand::A)?;
         let b = self.one_value(at, tensor_operand::B)?;
         let is_a_near = at.instr.sources.get(tensor_operand::IS_A_NEAR);
@@ -306,6 +322,12 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             let by = (agent, *home);
             if is_a_near {
                 let (column, lane) = of_address(a);
+                if lane != 0 && !(is_half && lane == HALF) {
+                    return Err(tensor_misuse(
+                        TensorMisuse::Lanes(lane),
+                        (at.warp, at.lanes, at.pc),
+                    ));
+                }
                 for part in TensorPart::of_rows((column, LINE_COLUMNS), lane, lanes) {
                     self.access_columns(at, by, part, false)?;
                 }

@@ -13,15 +13,14 @@ use super::warp::{Wait, WaitFor};
 use crate::emulate::sync::columns::{ColumnRange, TensorMisuse};
 use crate::emulate::value::lane::{LaneMask, WARP};
 use crate::emulate::value::register::Value;
-use crate::emulate::value::warp_id::WarpId;
-use crate::flow::{Pc, PlaceId};
+use crate::flow::PlaceId;
 
 impl<E: Events + OrderQuery> Machine<'_, E> {
     /// Lets a warp allocate columns. Returns the lanes that wait for them.
     pub(super) fn allocate_columns(&mut self, at: SyncPoint<'_>) -> OrStop<LaneMask> {
         let SyncPoint { warp, block, pc, lanes, .. } = at;
         let count = self.one_value(at, 0)?;
-        if self.take_columns((warp, pc), lanes, count)? {
+        if self.take_columns(at, count)? {
             return Ok(0);
         }
         let what = WaitFor::Columns(count);
@@ -30,18 +29,17 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     }
 
     /// Gives a warp columns and writes the first of them to its register. Returns whether there are as many in a row.
-    fn take_columns(
-        &mut self,
-        (warp, pc): (WarpId, Pc),
-        lanes: LaneMask,
-        count: u64,
-    ) -> OrStop<bool> {
+    fn take_columns(&mut self, at: SyncPoint<'_>, count: u64) -> OrStop<bool> {
+        let SyncPoint { warp, pc, lanes, .. } = at;
         let cta = self.warps[warp].cta;
         let columns = &mut self.ctas[cta.index()].columns;
         let taken = columns.allocate(count, (warp, pc));
         let taken = taken.map_err(|misuse| tensor_misuse(misuse, (warp, lanes, pc)))?;
         let Some(first) = taken else { return Ok(false) };
-        for dest in self.program.code[pc.index()].dests.iter().flatten() {
+        let duty = AgentDuty::TensorAllocates(cta, first);
+        self.lend(at, duty, AgentWork::Grouped);
+        self.wait_for_agent(warp, lanes, duty);
+        for dest in at.instr.dests.iter().flatten() {
             self.warps[warp].write(*dest, Value::uniform(first), lanes);
         }
         Ok(true)
@@ -60,7 +58,11 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let waiting: Vec<_> = waiting.collect();
         let mut is_any = false;
         for (warp, wait, count) in waiting {
-            if self.take_columns((warp, wait.pc), wait.lanes, count)? {
+            let Wait { pc, block, lanes, .. } = wait;
+            let instr = &self.program.code[pc.index()];
+            let Some(decoded) = instr.decoded() else { continue };
+            let at = SyncPoint { warp, block, pc, instr, decoded, lanes };
+            if self.take_columns(at, count)? {
                 self.take(warp, |own| *own == wait);
                 self.resume(warp, &wait)?;
                 is_any = true;
@@ -74,9 +76,11 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let SyncPoint { warp, pc, lanes, .. } = at;
         let (first, count) = (self.one_value(at, 0)?, self.one_value(at, 1)?);
         let cta = self.warps[warp].cta;
-        let allocation = self.ctas[cta.index()].columns.allocation(first, count);
-        let allocation = allocation.map_err(|misuse| tensor_misuse(misuse, (warp, lanes, pc)))?;
-        let duty = AgentDuty::TensorFrees(cta, allocation);
+        let is_allocation = self.ctas[cta.index()].columns.is_allocation(first, count);
+        if !is_allocation || !self.knows(at, AgentDuty::TensorAllocates(cta, first)) {
+            return Err(tensor_misuse(TensorMisuse::NotHeld(first, count), (warp, lanes, pc)));
+        }
+        let duty = AgentDuty::TensorFrees(cta, first);
         let agent = self.lend(at, duty, AgentWork::Grouped);
         self.access_columns(at, (agent, cta), TensorPart::whole(first, count), true)?;
         self.wait_for_agent(warp, lanes, duty);
@@ -84,10 +88,15 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         Ok(())
     }
 
-    /// Gives up to allocate more columns in the cta of a warp.
-    pub(super) fn close_columns(&mut self, warp: WarpId) {
-        let cta = self.warps[warp].cta;
+    /// Gives up to allocate more columns in the cta of a warp. All allocations have to come before that.
+    pub(super) fn close_columns(&mut self, at: SyncPoint<'_>) -> OrStop<()> {
+        let cta = self.warps[at.warp].cta;
+        let begins: Vec<u64> = self.ctas[cta.index()].columns.begins().collect();
+        if !begins.iter().all(|begin| self.knows(at, AgentDuty::TensorAllocates(cta, *begin))) {
+            return Err(tensor_misuse(TensorMisuse::Closed, (at.warp, at.lanes, at.pc)));
+        }
         self.ctas[cta.index()].columns.close();
+        Ok(())
     }
 
     /// Fails if all threads have ended, but some columns are still allocated, or it depends on the schedule which warp was given

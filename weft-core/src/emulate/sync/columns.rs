@@ -18,8 +18,8 @@ pub(crate) struct TensorColumns {
     held: BTreeMap<u64, ColumnRange>,
     /// Whether the cta has given up to allocate more.
     is_closed: bool,
-    /// For each slice of columns that are allocated together, the number of the last allocation, and whether it is still there.
-    slices: [Option<(u64, bool)>; SLICES],
+    /// For each slice of columns that are allocated together, the last allocation.
+    slices: [Option<ColumnSlice>; SLICES],
     /// Columns that were ever allocated, and the number of allocations.
     total: u64,
     allocations: u64,
@@ -39,11 +39,20 @@ pub(crate) struct ColumnRange {
     pub(crate) pc: Pc,
 }
 
+/// What the columns belong to, or did, that are allocated together.
+#[derive(Clone, Copy, Debug)]
+struct ColumnSlice {
+    number: u64,
+    begin: u64,
+    is_held: bool,
+}
+
 /// Columns in a row that belong to one allocation, or did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ColumnPart {
-    /// The number of the allocation.
+    /// The number of the allocation, and its first column.
     pub(crate) number: u64,
+    pub(crate) begin: u64,
     /// Whether it was not freed yet.
     pub(crate) is_held: bool,
     pub(crate) first: u64,
@@ -105,10 +114,9 @@ impl TensorColumns {
         Ok(Some(first))
     }
 
-    /// The number of the allocation that begins at a column and has so many.
-    pub(crate) fn allocation(&self, first: u64, count: u64) -> Result<u64, TensorMisuse> {
-        let own = self.held.get(&first).filter(|own| own.count == count);
-        own.map(|own| own.number).ok_or(TensorMisuse::NotHeld(first, count))
+    /// Whether an allocation begins at a column and has so many.
+    pub(crate) fn is_allocation(&self, first: u64, count: u64) -> bool {
+        self.held.get(&first).is_some_and(|own| own.count == count)
     }
 
     /// Frees the allocation that begins at a column.
@@ -116,6 +124,11 @@ impl TensorColumns {
         if let Some(own) = self.held.remove(&first) {
             self.mark((first, own.count), own.number, false);
         }
+    }
+
+    /// The first columns of all allocations that there were.
+    pub(crate) fn begins(&self) -> impl Iterator<Item = u64> {
+        self.slices.iter().flatten().map(|slice| slice.begin)
     }
 
     /// Gives up to allocate more.
@@ -126,17 +139,17 @@ impl TensorColumns {
     /// The parts of so many columns from one on, by the allocation that they belong to, or belonged to last. `None`: not all were
     /// ever allocated.
     pub(crate) fn parts(&self, first: u64, count: u64) -> Option<Vec<ColumnPart>> {
-        let end = first.saturating_add(count).min(COLUMNS + 1);
+        let end = first.checked_add(count).filter(|end| *end <= COLUMNS)?;
         let (mut reached, mut parts) = (first, Vec::<ColumnPart>::new());
         while reached < end {
             let slice = usize::try_from(reached / LEAST).ok()?;
-            let (number, is_held) = (*self.slices.get(slice)?)?;
+            let ColumnSlice { number, begin, is_held } = (*self.slices.get(slice)?)?;
             let next = end.min((reached / LEAST + 1) * LEAST);
             let columns = next - reached;
             if let Some(last) = parts.last_mut().filter(|last| last.number == number) {
                 last.columns += columns;
             } else {
-                parts.push(ColumnPart { number, is_held, first: reached, columns });
+                parts.push(ColumnPart { number, begin, is_held, first: reached, columns });
             }
             reached = next;
         }
@@ -146,7 +159,7 @@ impl TensorColumns {
     fn mark(&mut self, (first, count): (u64, u64), number: u64, is_held: bool) {
         for slice in first / LEAST..(first + count) / LEAST {
             let slice = usize::try_from(slice).expect("few columns");
-            self.slices[slice] = Some((number, is_held));
+            self.slices[slice] = Some(ColumnSlice { number, begin: first, is_held });
         }
     }
 
@@ -187,9 +200,8 @@ mod tests {
             })
         };
         assert_eq!(parts(&own, 100, 300), Some(vec![(0, 100, 28), (1, 128, 256), (2, 384, 16)]));
-        assert_eq!(parts(&own, 500, 13), None);
-        assert_eq!(own.allocation(128, 128), Err(TensorMisuse::NotHeld(128, 128)));
-        assert_eq!(own.allocation(128, 256), Ok(1));
+        assert_eq!((parts(&own, 500, 13), parts(&own, 600, 1)), (None, None));
+        assert!(!own.is_allocation(128, 128) && own.is_allocation(128, 256));
         own.free(128);
         let is_held = |first| own.parts(first, 1).is_some_and(|parts| parts[0].is_held);
         assert!(is_held(0) && !is_held(128) && is_held(384));

@@ -104,10 +104,13 @@ impl Order {
         phases.release_copies((agent, LaneMask::MAX, self.warps[agent].tick()));
     }
 
-    /// Makes those that see the current phase of an object complete know what other agents had done before an agent did its work:
-    /// what a tensor core reads is there by then. What threads did is not known by that.
+    /// Makes those that see the current phase of an object complete know what bulk copies and tensor cores had done before an agent did
+    /// its work: what a tensor core reads is there by then. What threads did is not known by that.
     fn release_followed(&mut self, object: MbarrierId, agent: WarpId) {
-        let known = self.warps[agent].lanes.common().map(|known| known.of_agents(self.count));
+        let is_meant = |other: &WarpId| {
+            self.cores.contains(other) || self.agents.values().any(|own| own == other)
+        };
+        let known = self.warps[agent].lanes.common().map(|known| known.of_agents(is_meant));
         if let Some((known, phases)) = known.zip(self.phases.get_mut(&object)) {
             phases.release_known(&known);
         }
@@ -163,6 +166,7 @@ impl Order {
         let epoch = clock.tick();
         clock.lanes.release(warp, lanes, epoch, &mut known);
         if work == AgentWork::InOrder {
+            self.cores.insert(agent);
             known.reach(agent, self.warps[agent].tick());
         }
         self.warps[agent].lanes.take_over(&known);
