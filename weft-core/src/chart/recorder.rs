@@ -241,7 +241,9 @@ impl Events for ChartRecorder<'_> {
         self.order.fence_proxies(fence);
     }
 
-    fn meet(&mut self, _: WarpId, _: LaneMask) {}
+    fn meet(&mut self, warp: WarpId, lanes: LaneMask) {
+        self.order.meet(warp, lanes);
+    }
 
     fn converge(&mut self, warp: WarpId, lanes: LaneMask) {
         self.order.converge(warp, lanes);

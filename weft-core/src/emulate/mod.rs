@@ -40,6 +40,7 @@ pub(crate) use machine::piece::kind as access_kind;
 pub use machine::run::run;
 pub use machine::state::CtaRun;
 pub use machine::stop::{MAX_AGENTS, MAX_REGISTERS};
+pub(crate) use machine::tensor_part::tensor_place;
 pub(crate) use memory::arguments::fits;
 pub(crate) use memory::clustering::Clustering;
 pub use memory::clustering::{Cta, member};

@@ -247,6 +247,7 @@ pub(crate) fn explain(names: &Names<'_>, doubt: &Doubt, progress: Progress) -> F
         }
         DoubtKind::Box(map) => tensors::unknown_box(names, map, doubt.place),
         DoubtKind::Warpgroup => part_of_warpgroup(names, doubt.place),
+        DoubtKind::Warp => part_of_warp(names, doubt.place),
         DoubtKind::RegisterPool => first_served(names, doubt.place),
         DoubtKind::Takeovers => untaken(names, doubt.place),
         DoubtKind::ColumnPool => first_allocated(names, doubt.place),
@@ -274,6 +275,18 @@ fn part_of_warpgroup(names: &Names<'_>, place: PlaceId) -> Finding {
         format!("threads of a warpgroup come to {what} without the others, which is undefined");
     let help = "let all 128 threads of the warpgroup execute it together".to_owned();
     let site = names.site_of(Role::Here, place, "a part of a warpgroup".into());
+    open(Code::Unsupported, None, message, site, Some(help))
+}
+
+/// Returns the finding that a warp does not execute an instruction as a whole.
+fn part_of_warp(names: &Names<'_>, place: PlaceId) -> Finding {
+    let what = names.mnemonic(place);
+    let message = format!(
+        "threads of a warp come to {what} without the others or with other operands, which is undefined"
+    );
+    let help =
+        "let all 32 threads of the warp execute it together, with the same operands".to_owned();
+    let site = names.site_of(Role::Here, place, "a part of a warp".into());
     open(Code::Unsupported, None, message, site, Some(help))
 }
 

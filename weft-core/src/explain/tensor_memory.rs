@@ -2,19 +2,12 @@
 
 use super::defects::defect;
 use super::names::Names;
-use crate::emulate::{Cta, CtaRank, LaneMask, TensorMisuse, WarpId};
+use crate::emulate::{Cta, CtaRank, LaneMask, TensorMisuse, WarpId, tensor_place};
 use crate::finding::{Code, Finding, Role};
-use crate::flow::{Pc, TENSOR_MEMORY};
+use crate::flow::Pc;
 use crate::ptx::Space;
 use crate::ptx::isa::Effect;
 use crate::race::RacingAccess;
-
-/// Bytes by which events state a column, and their number.
-const COLUMN: u64 = 16;
-const COLUMNS: u64 = 512;
-/// Bytes by which events state 16 lanes of a column, and their number.
-const HALF: u64 = 2;
-const LANES: u64 = 16;
 
 /// How products, copies, loads and stores of tensor memory are waited for.
 pub(super) const REMEDY: &str = "if a product or copy comes first, wait for a phase at which `tcgen05.commit` arrives behind it; if a \
@@ -23,7 +16,7 @@ pub(super) const REMEDY: &str = "if a product or copy comes first, wait for a ph
 
 /// Whether an address of shared memory, as events state it, is one of tensor memory.
 pub(super) fn is_tensor_memory(address: u64) -> bool {
-    CtaRank::of_address(address).1 >= TENSOR_MEMORY
+    tensor_place(CtaRank::of_address(address).1).is_some()
 }
 
 /// Whether an access is a part of what a tensor core does, or a load or store of tensor memory.
@@ -38,8 +31,7 @@ pub(super) fn is_of_tensor_memory(names: &Names<'_>, access: &RacingAccess) -> b
 
 /// Returns the name of an address of tensor memory in a cta; `None` for one in other memory.
 pub(super) fn place(space: Space, address: u64) -> Option<String> {
-    let at = address.checked_sub(TENSOR_MEMORY).filter(|_| space == Space::Shared)?;
-    let (column, lane) = (at / COLUMN % COLUMNS, at % COLUMN / HALF * LANES);
+    let (column, lane) = tensor_place(address).filter(|_| space == Space::Shared)?;
     Some(format!("column {column}, lane {lane} of tensor memory"))
 }
 
@@ -76,6 +68,12 @@ pub(super) fn misuse(
             format!("{what} accesses tensor memory from lane {lane} on, which its warp cannot"),
             "let each warp access the 32 lanes that its index in its warpgroup gives it: add the index times 32 shifted left by 16 to \
              the address",
+        ),
+        TensorMisuse::Rows(lane) => (
+            format!(
+                "{what} has the first row of a matrix in lane {lane} of tensor memory, which no matrix of its size has"
+            ),
+            "let the matrix begin in lane 0, or in lane 16 if it has 64 rows",
         ),
         TensorMisuse::Kept(count) => (
             format!("the cta ends although {count} columns of tensor memory are still allocated"),

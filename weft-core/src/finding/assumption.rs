@@ -54,7 +54,7 @@ pub enum Assumption {
     MbarrierScopes,
     /// The fences of registers stand that products of matrices need.
     ProductFences,
-    /// Tensor cores do what a thread issues in order, and no `tcgen05.fence` lacks.
+    /// Tensor cores do what a thread issues in order, and no `tcgen05.fence` is missing.
     TensorCores,
     /// Of the orders in which ctas take over the work of others, two are run.
     Takeovers,

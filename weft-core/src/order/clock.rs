@@ -36,8 +36,9 @@ pub(super) struct Clock {
     others: BTreeMap<WarpId, Epoch>,
     /// For some warps, such an epoch of each lane. Of this one and that of the warp the later one holds.
     lanes: BTreeMap<WarpId, Box<[Epoch; WARP]>>,
-    /// What has caused the point besides, although PTX's memory model orders no accesses by it: what a thread did before
-    /// it made copies arrive at an mbarrier object.
+    /// What has caused the point besides, although PTX's memory model orders no accesses by it: what a thread did before it
+    /// made copies arrive at an mbarrier object, before it exchanged values with the thread of the point, or before a phase
+    /// completed that the thread saw by a `.relaxed` wait.
     causes: Option<Box<Clock>>,
     /// Of this, what a fence between the proxies comes after that happens before the point; `None`: nothing.
     fenced: Option<Box<Self>>,

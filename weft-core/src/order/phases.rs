@@ -14,7 +14,8 @@
 //!
 //! An arrival that follows copies happens by itself. What its thread does later is in no order with it. It releases no
 //! accesses but the copies; yet what its thread did before has caused it, and that is enough for the order of phases. So
-//! is what a thread did before it issued a bulk copy: a phase is complete only once all its bytes are counted.
+//! is what a thread did before it issued a bulk copy: a phase is complete only once all its bytes are counted. So is what
+//! comes before a phase that a thread sees complete by a `.relaxed` wait.
 
 use super::clock::{Clock, Epoch};
 use super::lane_groups::LaneGroups;

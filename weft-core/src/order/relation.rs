@@ -61,8 +61,9 @@ pub struct Order {
     agents: BTreeMap<MbarrierId, WarpId>,
     /// Likewise, the agent that counts there.
     counting: BTreeMap<MbarrierId, WarpId>,
-    /// The agents that work in order, as tensor cores do.
-    cores: BTreeSet<WarpId>,
+    /// The agents of bulk copies whose bytes objects count, and of tensor cores: what they had done when a tensor core began
+    /// its work is done when that work is.
+    followed: BTreeSet<WarpId>,
     /// The agents that access memory in the generic proxy.
     generic: BTreeSet<WarpId>,
     /// For each warp whose copies mbarrier objects might follow, these copies.
@@ -100,7 +101,7 @@ impl Order {
             of_cta: count,
             agents: BTreeMap::new(),
             counting: BTreeMap::new(),
-            cores: BTreeSet::new(),
+            followed: BTreeSet::new(),
             generic: BTreeSet::new(),
             copies: BTreeMap::new(),
             publications: BTreeMap::new(),

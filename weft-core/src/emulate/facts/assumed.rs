@@ -22,7 +22,7 @@ pub struct Assumed {
     pub scopes: bool,
     /// Products of matrices see what registers were set to before them.
     pub products: bool,
-    /// A tensor core does what a thread issues in order, and no `tcgen05.fence` lacks.
+    /// A tensor core does what a thread issues in order, and no `tcgen05.fence` is missing.
     pub tensor_cores: bool,
     /// Of the orders in which ctas take over the work of others, two are run.
     pub takeovers: bool,

@@ -13,6 +13,7 @@ use super::phase_state::AgentDuty;
 use super::state::Machine;
 use super::stop::{OrStop, doubt};
 use super::wait::SyncPoint;
+use crate::emulate::memory::bytes::PAGE;
 use crate::emulate::sync::group::CtaRank;
 use crate::emulate::sync::mbarrier::MbarrierId;
 use crate::emulate::value::lane::{LaneMask, WARP, lanes};
@@ -22,9 +23,6 @@ use crate::emulate::value::warp_id::WarpId;
 use crate::flow::{BULK_ALIGN, Instr};
 use crate::ptx::Space;
 use crate::ptx::isa::{Decoded, Opcode};
-
-/// So many bytes whose contents are overwritten cost as much as an instruction.
-const PAGE_BYTES: u64 = 128;
 
 /// What a copy reads or writes.
 #[derive(Clone, Copy)]
@@ -195,7 +193,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                 _ => &mut self.global,
             };
             memory.overwrite((first, end - 1), Origin::Unsupported(point.pc));
-            self.spend(bytes / PAGE_BYTES, point.instr.place)?;
+            self.spend(bytes / PAGE, point.instr.place)?;
         }
         let variable =
             if space == Space::Shared { self.program.shared_variable(first, end) } else { None };

@@ -22,6 +22,8 @@ pub enum DoubtKind {
     ColumnPool,
     /// Some threads of a warpgroup do not come together to an instruction that the warpgroup has to execute.
     Warpgroup,
+    /// Some threads of a warp do not come together to an instruction that the warp has to execute, or do not give an operand alike.
+    Warp,
     /// The bytes that a tensor copy moves with the tensor map at this generic address.
     Box(u64),
     /// Whether lanes synchronize that exchange values at two different instructions.

@@ -120,7 +120,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             let Lane { bits, symbol } = value.whole(lane);
             bits == 0 && symbol.is_some_and(|symbol| self.requests.answers.contains_key(&symbol))
         };
-        !self.requests.answers.is_empty() && lanes(mask).all(is_answer)
+        lanes(mask).all(is_answer)
     }
 
     /// Reads answers: whether a request succeeded, or the coordinates of the first cta whose work is taken over.
@@ -147,16 +147,11 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         };
         let values: Vec<Value> = match opcode {
             Opcode::IsCanceled => {
-                vec![Value::from_lanes(|lane| {
-                    let is_there = mask >> lane & 1 == 1;
-                    Lane::known(u64::from(is_there && taken(lane).is_some()))
-                })]
+                vec![Value::from_lanes(|lane| Lane::known(u64::from(taken(lane).is_some())))]
             }
             _ if lanes(mask).any(|lane| taken(lane).is_none()) => return Err(unsupported()),
             _ => {
-                let at = |lane: usize, part: usize| match taken(lane)
-                    .filter(|_| mask >> lane & 1 == 1)
-                {
+                let at = |lane: usize, part: usize| match taken(lane) {
                     Some(cluster) => u64::from(self.inputs.clustering().first(cluster).at[part]),
                     None => 0,
                 };

@@ -70,7 +70,7 @@ mod step;
 pub(crate) mod stop;
 mod tensor;
 mod tensor_core;
-mod tensor_part;
+pub(super) mod tensor_part;
 mod tensor_pool;
 mod unwritten;
 mod wait;

@@ -4,8 +4,9 @@
 //! it that see the phase of an mbarrier object complete at which a commit of the thread arrives.
 //!
 //! Events state tensor memory as a part of the shared memory of its cta, behind all variables: of each column, two bytes for
-//! every 16 lanes, which are accessed together. Each allocation has addresses of its own: what was allocated before is free
-//! of accesses once it is allocated again, or what frees it races with these.
+//! every 16 lanes, which are accessed together. The columns of each allocation have addresses of their own. So an access in one
+//! allocation meets none in an earlier one of the same columns; it is enough that what frees an allocation counts as a write
+//! of all its columns, which races with accesses that are not known to be done.
 
 use super::agents::{AgentAccess, UNIT};
 use super::bulk::CopyTarget;
@@ -13,11 +14,9 @@ use super::copy_event::{AgentWork, BulkGroup, CopyAgent, CopyCommand};
 use super::doubt::DoubtKind;
 use super::event::{AccessKind, AccessManner, Events, OrderQuery};
 use super::mbarriers::AtObject;
-use super::memory_order::{MemoryOrder, MemoryScope, Ordering};
 use super::phase_state::AgentDuty;
 use super::state::Machine;
-use super::stop::tensor_misuse;
-use super::stop::{OrStop, doubt};
+use super::stop::{OrStop, doubt, tensor_misuse};
 use super::tensor_part::{HALF, OF_A_WARP, TensorPart, of_address};
 use super::wait::SyncPoint;
 use crate::emulate::memory::descriptor::{self, MatrixExtent};
@@ -36,10 +35,6 @@ use crate::ptx::isa::Opcode;
 const LINE: u64 = 32;
 /// Columns of tensor memory that hold as much.
 const LINE_COLUMNS: u64 = 8;
-/// The bits of an address of tensor memory that hold the column.
-const COLUMN_BITS: u64 = 0xffff;
-/// An instruction descriptor has 32 bits.
-const LOW_WORD: u64 = 0xffff_ffff;
 /// Columns that a shift moves.
 const SHIFTED: u64 = 8;
 /// So many allocations of a cta have addresses that differ.
@@ -47,14 +42,7 @@ const ALLOCATIONS: u64 = 1 << 16;
 
 /// How columns are accessed.
 fn kind(writes: bool) -> AccessKind {
-    AccessKind {
-        writes,
-        manner: AccessManner::Asynchronous,
-        order: MemoryOrder::new(Ordering::Weak, MemoryScope::Gpu),
-        may_execute: false,
-        is_shadow_copy: false,
-        element: 2,
-    }
+    AccessKind { writes, manner: AccessManner::Asynchronous, element: 2, ..AccessKind::default() }
 }
 
 /// The agent that loads for a warp, or that stores.
@@ -102,7 +90,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             return Ok(0);
         }
         if at.lanes != LaneMask::MAX {
-            return Err(doubt(DoubtKind::Warpgroup, at.instr.place, None));
+            return Err(doubt(DoubtKind::Warp, at.instr.place, None));
         }
         match opcode {
             Opcode::TensorAlloc => return self.allocate_columns(at),
@@ -119,7 +107,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     /// The value of an operand that all lanes have to give alike.
     pub(super) fn one_value(&mut self, at: SyncPoint<'_>, operand: usize) -> OrStop<u64> {
         let operand = at.instr.sources.get(operand).copied().unwrap_or(Operand::Opaque);
-        self.descriptor(at, &operand)
+        let bits = self.alike(at, &operand)?;
+        bits.ok_or_else(|| doubt(DoubtKind::Warp, at.instr.place, None))
     }
 
     /// Runs a load from tensor memory, or a store.
@@ -137,11 +126,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         if form.is_split {
             let second = if writes { 1 } else { instr.sources.len() - 1 };
             let off = self.one_value(at, second)?;
-            parts.push(TensorPart::of_lanes(
-                (column.wrapping_add(off) & COLUMN_BITS, columns),
-                lane + HALF,
-                HALF,
-            ));
+            let (column, _) = of_address(column.wrapping_add(off));
+            parts.push(TensorPart::of_lanes((column, columns), lane + HALF, HALF));
         }
         self.access_as_warp(at, writes, &parts)?;
         if !writes {
@@ -154,7 +140,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     }
 
     /// Emits that the loads or the stores of a warp access tensor memory.
-    pub(super) fn access_as_warp(
+    fn access_as_warp(
         &mut self,
         at: SyncPoint<'_>,
         writes: bool,
@@ -165,6 +151,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         parts.iter().try_for_each(|part| self.access_columns(at, (agent, home), *part, writes))
     }
 
+    /// Lets the agent for a duty take over work from lanes. Returns the agent.
     pub(super) fn lend(&mut self, at: SyncPoint<'_>, duty: AgentDuty, work: AgentWork) -> WarpId {
         let agent = self.phases.agent(duty, self.warps.count());
         self.events.lend(CopyAgent { agent, work, warp: at.warp, lanes: at.lanes });
@@ -172,7 +159,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     }
 
     /// Lets a warp know what its loads from tensor memory, or its stores, have done.
-    pub(super) fn wait_for_columns(&mut self, warp: WarpId, lanes: LaneMask, writes: bool) {
+    fn wait_for_columns(&mut self, warp: WarpId, lanes: LaneMask, writes: bool) {
         self.wait_for_agent(warp, lanes, duty(warp, writes));
     }
 
@@ -233,7 +220,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     /// Runs what a thread makes the tensor core do.
     fn on_tensor_core(&mut self, at: SyncPoint<'_>) -> OrStop<()> {
         let homes = self.tensor_homes(at)?;
-        let agent = self.tensor_agent(at);
+        let agent = self.lend(at, AgentDuty::Tensor(at.warp, at.lanes), AgentWork::InOrder);
         if at.decoded.row.opcode == Opcode::TensorProduct {
             return self.tensor_product(at, agent, &homes);
         }
@@ -257,7 +244,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     pub(super) fn commit(&mut self, at: SyncPoint<'_>, named: MbarrierId) -> OrStop<()> {
         for lane in lanes(at.lanes) {
             let point = SyncPoint { lanes: 1 << lane, ..at };
-            self.tensor_agent(point);
+            self.lend(point, AgentDuty::Tensor(point.warp, point.lanes), AgentWork::InOrder);
             for CopyTarget { cta, object } in self.targets(point, named)? {
                 let object = cta.map_or(object, |cta| MbarrierId { cta, ..object });
                 self.act(AtObject { point, object }, 0)?;
@@ -268,13 +255,13 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
 
     /// The agent that does for a thread what the tensor core does.
     pub(super) fn tensor_agent(&mut self, at: SyncPoint<'_>) -> WarpId {
-        self.lend(at, AgentDuty::Tensor(at.warp, at.lanes), AgentWork::InOrder)
+        self.phases.agent(AgentDuty::Tensor(at.warp, at.lanes), self.warps.count())
     }
 
     /// The ctas whose tensor memory an instruction acts on: that of the thread, and its neighbour if there are two.
     fn tensor_homes(&self, at: SyncPoint<'_>) -> OrStop<Vec<CtaRank>> {
         let own = self.warps[at.warp].cta;
-        if at.decoded.tensor.ctas == 1 {
+        if at.decoded.tensor.ctas < 2 {
             return Ok(vec![own]);
         }
         let first = own.index() as u64 & !1;
@@ -299,7 +286,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             }
         }
         let ctas = homes.len() as u64;
-        let shape = self.one_value(at, tensor_operand::SHAPE)? & LOW_WORD;
+        let shape = self.one_value(at, tensor_operand::SHAPE)?;
         let shape = ProductShape::of(shape, ctas, at.decoded.tensor.is_of_halves);
         let Some(ProductShape { rows, columns, is_a_transposed, is_b_transposed }) = shape else {
             return Err(unsupported());
@@ -308,11 +295,15 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         // Half of the columns of a product with 64 rows in each of two ctas lie in the other half of the lanes.
         let (own_columns, lanes) =
             if ctas == 2 && own_rows == 64 { (columns / 2, 128) } else { (columns, own_rows) };
-        let (product, lane) = of_address(self.one_value(at, tensor_operand::PRODUCT)?);
+        // Half of the lanes of each warp have 64 rows: the lower half, or the upper one.
         let is_half = own_rows == 64 && ctas == 1;
-        if lane != 0 && !(is_half && lane == HALF) {
-            return Err(tensor_misuse(TensorMisuse::Lanes(lane), (at.warp, at.lanes, at.pc)));
-        }
+        let rows_at = |address: u64| match of_address(address) {
+            (_, lane) if lane != 0 && !(is_half && lane == HALF) => {
+                Err(tensor_misuse(TensorMisuse::Rows(lane), (at.warp, at.lanes, at.pc)))
+            }
+            part => Ok(part),
+        };
+        let (product, lane) = rows_at(self.one_value(at, tensor_operand::PRODUCT)?)?;
         let a = self.one_value(at, tensor_operand::A)?;
         let b = self.one_value(at, tensor_operand::B)?;
         let is_a_near = at.instr.sources.get(tensor_operand::IS_A_NEAR);
@@ -321,13 +312,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         for home in homes {
             let by = (agent, *home);
             if is_a_near {
-                let (column, lane) = of_address(a);
-                if lane != 0 && !(is_half && lane == HALF) {
-                    return Err(tensor_misuse(
-                        TensorMisuse::Lanes(lane),
-                        (at.warp, at.lanes, at.pc),
-                    ));
-                }
+                let (column, lane) = rows_at(a)?;
                 for part in TensorPart::of_rows((column, LINE_COLUMNS), lane, lanes) {
                     self.access_columns(at, by, part, false)?;
                 }

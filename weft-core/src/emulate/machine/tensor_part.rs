@@ -1,6 +1,8 @@
 //! Parts of tensor memory (PTX ISA §9.7.16.1). Events state a column as 16 bytes: two for every 16 lanes.
 
-use crate::flow::BULK_ALIGN;
+use super::agents::UNIT;
+use crate::emulate::sync::columns::COLUMNS;
+use crate::flow::{BULK_ALIGN, TENSOR_MEMORY};
 
 /// Lanes of tensor memory that a warp can access, and lanes of which the columns are accessed together.
 pub(super) const OF_A_WARP: u64 = 32;
@@ -40,6 +42,13 @@ impl TensorPart {
         let of_warp = |warp: u64| Self::of_lanes(columns, warp * OF_A_WARP + lane, HALF);
         (0..4).map(of_warp).collect()
     }
+}
+
+/// Returns the column and the first lane of an address in the shared memory of a cta, as events state it, if it is one of tensor
+/// memory.
+pub(crate) fn tensor_place(address: u64) -> Option<(u64, u64)> {
+    let at = address.checked_sub(TENSOR_MEMORY)?;
+    Some((at / UNIT % COLUMNS, at % UNIT / HALF_BYTES * HALF))
 }
 
 /// The column and the lane of an address of tensor memory.

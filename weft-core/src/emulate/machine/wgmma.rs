@@ -63,7 +63,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let agent = self.phases.agent(AgentDuty::Multiplies(warp), self.warps.count());
         self.events.lend(CopyAgent { agent, work: AgentWork::Grouped, warp, lanes });
         for (at, (operand, is_transposed)) in instr.descriptors().enumerate() {
-            let bits = self.descriptor(point, operand)?;
+            let bits = self.alike(point, operand)?;
+            let bits = bits.ok_or_else(|| doubt(DoubtKind::Warpgroup, instr.place, None))?;
             let units = descriptor::units(bits, extent(decoded, at == 0, is_transposed));
             let Some(units) = units else {
                 return Err(doubt(DoubtKind::Unsupported, instr.place, None));
@@ -90,8 +91,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         if is_whole { Ok(()) } else { Err(doubt(DoubtKind::Warpgroup, instr.place, None)) }
     }
 
-    /// Returns a descriptor of a matrix, or an address of tensor memory, which all lanes have to give alike.
-    pub(super) fn descriptor(&mut self, point: SyncPoint<'_>, operand: &Operand) -> OrStop<u64> {
+    /// Returns the value of an operand that all lanes of the point have to give alike; `None`: they do not.
+    pub(super) fn alike(&mut self, point: SyncPoint<'_>, operand: &Operand) -> OrStop<Option<u64>> {
         let SyncPoint { warp, pc, instr, lanes, .. } = point;
         let value = self.operand(warp, pc, operand);
         let open = value.open_lanes() & lanes;
@@ -101,7 +102,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             self.check_written(warp, &value, open, instr.place);
             return Err(doubt(DoubtKind::Address, instr.place, origin));
         }
-        value.as_uniform().ok_or_else(|| doubt(DoubtKind::Warpgroup, instr.place, None))
+        Ok(value.as_uniform())
     }
 
     /// Emits that an agent reads units of a matrix in the shared memory of a cta.

@@ -183,7 +183,8 @@ impl Memory {
         self.drop(extent, before.unwrap_or(origin))
     }
 
-    /// Overwrites a piece of memory, of at most all its pages, by what nothing is known of but its origin.
+    /// Overwrites a piece of memory: of what it holds then, nothing is known but its origin. Where memory starts unwritten, the
+    /// piece has to lie in it, because each of its pages is made.
     pub(crate) fn overwrite(&mut self, (first, last): Extent, origin: Origin) {
         self.drop((first, last), origin);
         if !self.starts_unwritten {

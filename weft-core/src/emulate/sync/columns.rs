@@ -79,8 +79,10 @@ pub enum TensorMisuse {
     NotHeld(u64, u64),
     /// Some of so many columns from this one on are not allocated.
     Outside(u64, u64),
-    /// A warp cannot access the lanes from this one on.
+    /// A warp cannot load or store the lanes from this one on.
     Lanes(u64),
+    /// A matrix cannot have its first row in this lane.
+    Rows(u64),
     /// The cta ends without freeing so many columns.
     Kept(u64),
 }

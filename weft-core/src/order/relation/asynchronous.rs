@@ -107,10 +107,8 @@ impl Order {
     /// Makes those that see the current phase of an object complete know what bulk copies and tensor cores had done before an agent did
     /// its work: what a tensor core reads is there by then. What threads did is not known by that.
     fn release_followed(&mut self, object: MbarrierId, agent: WarpId) {
-        let is_meant = |other: &WarpId| {
-            self.cores.contains(other) || self.agents.values().any(|own| own == other)
-        };
-        let known = self.warps[agent].lanes.common().map(|known| known.of_agents(is_meant));
+        let is_followed = |other: &WarpId| self.followed.contains(other);
+        let known = self.warps[agent].lanes.common().map(|known| known.of_agents(is_followed));
         if let Some((known, phases)) = known.zip(self.phases.get_mut(&object)) {
             phases.release_known(&known);
         }
@@ -137,7 +135,10 @@ impl Order {
             });
         }
         match work {
-            AgentWork::Counted(object) => drop(self.agents.insert(object, agent)),
+            AgentWork::Counted(object) => {
+                self.followed.insert(agent);
+                self.agents.insert(object, agent);
+            }
             AgentWork::Counting(object) => {
                 self.generic.insert(agent);
                 self.counting.insert(object, agent);
@@ -166,7 +167,7 @@ impl Order {
         let epoch = clock.tick();
         clock.lanes.release(warp, lanes, epoch, &mut known);
         if work == AgentWork::InOrder {
-            self.cores.insert(agent);
+            self.followed.insert(agent);
             known.reach(agent, self.warps[agent].tick());
         }
         self.warps[agent].lanes.take_over(&known);

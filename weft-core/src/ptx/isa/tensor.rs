@@ -26,7 +26,7 @@ impl TensorForm {
             "cta_group::1" => self.ctas = 1,
             "cta_group::2" => self.ctas = 2,
             "kind::f16" => self.is_of_halves = true,
-            "pack::16b" | "unpack::16b" => self.columns *= 2,
+            "pack::16b" | "unpack::16b" => self.columns = self.columns.saturating_mul(2),
             _ => return IGNORED.contains(&word) || self.shape(word),
         }
         true
