@@ -10,7 +10,7 @@ use super::memory_order::{MemoryOrder, MemoryScope, Ordering};
 use super::phase_state::AgentDuty;
 use super::state::Machine;
 use super::stop::{OrStop, doubt};
-use super::wait::SyncPoint;
+use super::wait::{SyncPoint, groups};
 use crate::emulate::memory::descriptor::{self, MatrixExtent, UNIT};
 use crate::emulate::sync::group::CtaRank;
 use crate::emulate::value::lane::{LaneMask, WARP};
@@ -102,7 +102,10 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             self.check_written(warp, &value, open, instr.place);
             return Err(doubt(DoubtKind::Address, instr.place, origin));
         }
-        Ok(value.as_uniform())
+        Ok(match groups(&value, lanes).as_slice() {
+            [(bits, _)] => Some(*bits),
+            _ => None,
+        })
     }
 
     /// Emits that an agent reads units of a matrix in the shared memory of a cta.
