@@ -7,7 +7,7 @@ use super::log::{Entry, RunLog};
 use crate::emulate::{
     Access, Arrival, BarrierExit, BarrierId, BulkGroup, CopyAgent, CopyCommand, Events, Fault,
     Fence, Issuer, Iteration, LaneMask, MbarrierEvent, MbarrierId, OpenAccess, OrderQuery, PerWarp,
-    ProxyFence, Symbolics, WarpId,
+    ProxyFence, SentSignal, Symbolics, WarpId,
 };
 use crate::flow::{Pc, PlaceId, Program};
 use crate::order::{Epoch, Order};
@@ -231,6 +231,10 @@ impl Events for ChartRecorder<'_> {
 
     fn mbarrier(&mut self, event: MbarrierEvent) {
         self.order.at_mbarrier(event);
+    }
+
+    fn signal(&mut self, sent: SentSignal) {
+        self.order.signal(sent);
     }
 
     fn fence(&mut self, fence: Fence) {

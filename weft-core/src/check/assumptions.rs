@@ -81,6 +81,9 @@ impl CheckOutcome<'_> {
         if self.assumed.takeovers {
             report.assumptions.push(Assumption::Takeovers);
         }
+        if self.assumed.zero_counters {
+            report.assumptions.push(Assumption::ZeroCounters);
+        }
         if self.assumed.waits_end {
             report.assumptions.push(Assumption::WaitsEnd);
         }

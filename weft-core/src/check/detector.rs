@@ -7,7 +7,7 @@ use std::ops::Range;
 use crate::emulate::{
     Access, Arrival, BarrierExit, BarrierId, BulkGroup, CopyAgent, CopyCommand, Events, Fault,
     FaultKind, Fence, Inputs, Iteration, LaneMask, MbarrierEvent, MbarrierId, OpenAccess,
-    OrderQuery, PerWarp, ProxyFence, Symbolics, WARP, WarpId,
+    OrderQuery, PerWarp, ProxyFence, SentSignal, Symbolics, WARP, WarpId, has_signals,
 };
 use crate::flow::{Pc, PlaceId, Program};
 use crate::launch::Dim3;
@@ -88,7 +88,8 @@ pub(super) fn order(program: &Program, inputs: &Inputs) -> Order {
     let of_cta = full_warps(inputs.block);
     let live = (0..ctas).flat_map(|_| of_cta.iter().copied()).collect();
     let order = Order::new(&live).for_ctas(ctas);
-    order.with_agents(program.has_agents()).with_publications(program.publishes())
+    let order = order.with_agents(program.has_agents()).with_publications(program.publishes());
+    order.with_signals(has_signals(program, inputs))
 }
 
 /// Returns the lanes that exist in each warp of a block.
@@ -135,7 +136,7 @@ impl Detector {
             order,
             shared,
             global,
-            footprint,
+            mut footprint,
             recycled,
             phases,
             faults,
@@ -157,7 +158,15 @@ impl Detector {
             shared: ranges(shared.racing().keys().copied()),
             global: ranges(global.racing().keys().copied()),
         };
+        if let Some(footprint) = &mut footprint {
+            footprint.set_tags(order.signal_tags());
+        }
         (found, footprint)
+    }
+
+    /// The number of the moment of an access, if ctas signal to each other.
+    fn moment(&mut self, access: &Access<'_>) -> usize {
+        if self.order.has_signals() { self.order.moment(access) } else { 0 }
     }
 }
 
@@ -184,15 +193,20 @@ impl Events for Detector {
         if self.open.knows_order() {
             return;
         }
+        let is_global = access.space == Space::Global;
+        if is_global && access.kind.is_atomic() && self.order.has_signals() {
+            self.order.separate(access.warp);
+        }
         let Self { shared, global, copies, order, .. } = self;
         let shadow = if access.space == Space::Shared { shared } else { global };
         copies.meet_once(access, |met| shadow.race(met.page, met.bytes, met.conflict));
         shadow.access(access, order);
         self.peers.access(access, &self.order);
-        if let Some(footprint) = &mut self.footprint
-            && access.space == Space::Global
-        {
-            footprint.access(access, &mut self.known);
+        if is_global && self.footprint.is_some() {
+            let moment = self.moment(access);
+            if let Some(footprint) = &mut self.footprint {
+                footprint.access(access, moment, &mut self.known);
+            }
         }
         if access.kind.is_asynchronous() && access.issuer.is_none() {
             self.copies.issue(access);
@@ -234,8 +248,12 @@ impl Events for Detector {
         self.phases.entry(key).or_insert(found);
     }
 
-    // That strong accesses synchronize by fences is not modelled: where a kernel has that, a race is reported as
-    // `possible-race`.
+    fn signal(&mut self, sent: SentSignal) {
+        self.order.signal(sent);
+    }
+
+    // That strong accesses synchronize by fences is modelled for signals between ctas alone: where a kernel has that
+    // otherwise, a race is reported as `possible-race`.
     fn fence(&mut self, fence: Fence) {
         self.order.fence(fence);
     }

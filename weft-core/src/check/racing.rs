@@ -8,12 +8,13 @@ use super::decision::{DecidedCta, Decision};
 use super::detector;
 use super::passes::PassContext;
 use super::recorder::Recorder;
-use crate::emulate::End;
+use crate::emulate::{End, has_signals};
 use crate::explain::{doubts, races};
 use crate::finding::Finding;
 use crate::flow::Pc;
 use crate::race::{
-    Conflict, CopiesInFlight, CtaHistory, Example, LaunchHistory, Pair, Pairs, Watched,
+    Conflict, CopiesInFlight, CtaHistory, Example, LaunchHistory, Pair, Pairs, PerhapsOrdered,
+    Watched,
 };
 use crate::slice::{self, Floats, Slice};
 
@@ -37,7 +38,7 @@ pub(super) fn explain(
         pairs.take_worse(&decision.earlier);
     }
     let names = passes.names;
-    let may_order = races::hands_over(names.program);
+    let may_order = names.program.hands_over();
     let finding = |(space, pair): (_, &Pair)| {
         let mut finding = races::finding(names, space, pair, may_order);
         if !are_valued && stores_race(pair) && !pair.is_benign {
@@ -119,6 +120,16 @@ fn stores_race(pair: &Pair) -> bool {
     pair.conflict == Conflict::Race && first.kind.writes && second.kind.writes
 }
 
+/// What might order accesses of different ctas of a launch.
+fn perhaps_ordered(passes: &PassContext<'_>) -> PerhapsOrdered {
+    let program = passes.names.program;
+    match has_signals(program, passes.inputs) && program.signals_by_atomics() {
+        _ if !program.hands_over() => PerhapsOrdered::Never,
+        true => PerhapsOrdered::BySignals,
+        false => PerhapsOrdered::Always,
+    }
+}
+
 /// Returns the instructions of a race of two stores.
 fn stores(pair: &Pair) -> Option<[Pc; 2]> {
     stores_race(pair).then_some([pair.example.first.pc, pair.example.second.pc])
@@ -151,7 +162,7 @@ fn record(
     if passes.clustering().size() > 1 {
         pairs = pairs.in_clusters(detector::full_warps(passes.inputs.block).count());
     }
-    let mut across = LaunchHistory::within(memory, between.clone());
+    let mut across = LaunchHistory::within(memory, between.clone(), perhaps_ordered(passes));
     let mut is_whole = true;
     passes.facts.begin();
     let mut decided = decision.ctas.iter().peekable();
@@ -176,6 +187,8 @@ fn record(
             cta: cta.index,
         };
         let run = passes.run(slice, cta, &mut recorder, &mut reached);
+        let tags = recorder.order.signal_tags();
+        across.end_cta(&tags, &passes.facts.symbolics, &mut pairs);
         pairs.end_cta();
         is_whole &= run.end == decided_cta.map_or(End::Finished, |candidate| candidate.end.clone());
         if !is_whole && matches!(&run.end, End::Undecided(doubt) if doubt.kind.is_limit()) {

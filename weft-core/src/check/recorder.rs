@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::emulate::{
     Access, Arrival, BarrierExit, BarrierId, BulkGroup, CopyAgent, CopyCommand, Events, Fault,
     Fence, Iteration, LaneMask, MbarrierEvent, MbarrierId, OpenAccess, OrderQuery, ProxyFence,
-    Symbolics, WarpId,
+    SentSignal, Symbolics, WarpId,
 };
 use crate::flow::{Pc, PlaceId};
 use crate::order::Order;
@@ -41,14 +41,20 @@ impl OrderQuery for Recorder<'_> {
 
 impl Events for Recorder<'_> {
     fn access(&mut self, access: &Access<'_>, symbolics: &Symbolics) {
+        let is_global = access.space == Space::Global;
+        let has_signals = is_global && self.order.has_signals();
+        if has_signals && access.kind.is_atomic() {
+            self.order.separate(access.warp);
+        }
         if self.only.is_some_and(|only| !only.contains(&access.pc)) {
             return;
         }
         let Self { copies, history, pairs, cta, .. } = self;
         copies.meet(access, |met| history.meet(access.space, met, *cta, pairs));
         history.access(access, *cta, &self.order, symbolics, pairs);
-        if access.space == Space::Global {
-            self.between.access(access, self.cta, symbolics, self.pairs);
+        if is_global {
+            let moment = has_signals.then(|| self.order.moment(access));
+            self.between.access(access, (self.cta, moment), symbolics, self.pairs);
         }
         if access.kind.is_asynchronous() && access.issuer.is_none() {
             self.copies.issue(access);
@@ -85,8 +91,11 @@ impl Events for Recorder<'_> {
         self.order.at_mbarrier(event);
     }
 
-    // That strong accesses synchronize by fences is not modelled: where a kernel has that, a race is reported as
-    // `possible-race`.
+    fn signal(&mut self, sent: SentSignal) {
+        self.order.signal(sent);
+    }
+
+    // As for the detector.
     fn fence(&mut self, fence: Fence) {
         self.order.fence(fence);
     }

@@ -28,7 +28,8 @@ impl PassContext<'_> {
             if !is_chosen {
                 earlier = Pairs::default();
             }
-            if !self.facts.settle()
+            let is_whole = self.is_whole(&decision);
+            if !self.facts.settle(is_whole)
                 || !is_chosen
                 || self.find_interference(&mut decision, &mut earlier)
             {
@@ -37,6 +38,13 @@ impl PassContext<'_> {
             decision.earlier = std::mem::take(&mut earlier);
             Some(decision)
         })
+    }
+
+    /// Whether a pass ran all ctas of the launch to their ends.
+    fn is_whole(&self, decision: &Decision) -> bool {
+        decision.is_finished()
+            && decision.stats.ctas == self.ctas
+            && self.ctas == self.inputs.grid.count()
     }
 
     /// Finds the loads that saw bytes which another schedule might change; returns whether the pass must be run again
@@ -51,6 +59,8 @@ impl PassContext<'_> {
         if !decision.is_ordered() {
             return false;
         }
+        // When signals order what a cta writes before what another one reads, the ctas run after the reader count too.
+        let ordered = decision.between.ordered().iter().map(|byte| (true, *byte));
         let mut harmful: Vec<(bool, u64)> =
             decision.racing().filter(|&(is_global, byte)| loaded.reads(is_global, byte)).collect();
         if !harmful.is_empty() {
@@ -65,6 +75,7 @@ impl PassContext<'_> {
             }
             earlier.take_worse(&pairs);
         }
+        harmful.extend(ordered);
         self.facts.interfere(self.names.program, &loaded, harmful, unsettled)
     }
 

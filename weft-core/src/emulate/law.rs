@@ -99,7 +99,7 @@ fn representatives(world: &mut World) -> Vec<(usize, usize, Representative)> {
                 }
             }
         }
-        if world.facts.settle() {
+        if world.facts.settle(true) {
             break;
         }
     }

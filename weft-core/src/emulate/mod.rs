@@ -25,6 +25,7 @@ pub use facts::case_split::{Choice, Splits};
 pub use facts::counters::{CounterIndex, Drawn};
 pub use facts::independent::CtaFacts;
 pub use facts::interference::Loaded;
+pub use facts::signals::Signal;
 pub(crate) use facts::tensors::{TensorUse, Tensors};
 pub use machine::copy_event::{
     AgentWork, BulkGroup, CopyAgent, CopyCommand, MbarrierEvent, MbarrierStep,
@@ -33,11 +34,12 @@ pub use machine::doubt::{Doubt, DoubtKind};
 pub use machine::end::{DivergedThreads, Divergence, End, Stuck, StuckAt};
 pub use machine::event::{
     Access, AccessKind, AccessManner, Arrival, BarrierExit, Events, Fault, FaultKind, Fence,
-    Issuer, Iteration, OpenAccess, OrderQuery, ProxyFence,
+    Issuer, Iteration, OpenAccess, OrderQuery, ProxyFence, SentSignal,
 };
 pub use machine::memory_order::{MemoryOrder, MemoryScope, Nearness, Ordering};
 pub(crate) use machine::piece::kind as access_kind;
 pub use machine::run::run;
+pub use machine::signal_state::has_signals;
 pub use machine::state::CtaRun;
 pub use machine::stop::{MAX_AGENTS, MAX_REGISTERS};
 pub(crate) use machine::tensor_part::tensor_place;

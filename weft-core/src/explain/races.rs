@@ -5,29 +5,10 @@ use super::names::Names;
 use super::tensor_memory::{self, is_by_tensor_core, is_of_tensor_memory};
 use crate::emulate::Origin;
 use crate::finding::{Check, Code, Finding, Role, Site, ThreadPairs};
-use crate::flow::{Instr, Program};
+use crate::flow::Instr;
 use crate::ptx::Space;
-use crate::ptx::isa::{Decoded, Effect, Family, Modifier, Opcode};
+use crate::ptx::isa::{Effect, Opcode};
 use crate::race::{Conflict, Pair, RacingAccess};
-
-/// Whether threads might order each other through memory, by release and acquire patterns (PTX ISA §8.8), which the
-/// checker does not model. Such a pattern needs an access with these semantics, or a fence together with strong
-/// accesses.
-pub(crate) fn hands_over(program: &Program) -> bool {
-    const ORDERED: [Modifier; 3] = [Modifier::Acquire, Modifier::Release, Modifier::AcqRel];
-    const STRONG: [Modifier; 3] = [Modifier::Volatile, Modifier::Relaxed, Modifier::Mmio];
-    let has = |wanted: fn(&Decoded) -> bool| {
-        program.code.iter().filter_map(|instr| instr.decoded()).any(wanted)
-    };
-    let is_ordered = |decoded: &Decoded| {
-        decoded.row.family == Family::Access && decoded.modifiers.first_of(&ORDERED).is_some()
-    };
-    let is_strong = |decoded: &Decoded| {
-        decoded.row.effect == Effect::Atomic
-            || decoded.row.family == Family::Access && decoded.modifiers.first_of(&STRONG).is_some()
-    };
-    has(is_ordered) || has(Decoded::is_memory_fence) && has(is_strong)
-}
 
 /// The note on a race of two stores whose values are not known within the limits of the check.
 pub(crate) const UNVALUED: &str = "whether both store the same value, so that the race is benign, was not found out within the limits of the check";
@@ -37,7 +18,7 @@ pub(crate) fn is_unvalued(finding: &Finding) -> bool {
     finding.notes.iter().any(|note| note == UNVALUED)
 }
 
-/// Returns the finding for one pair. `may_order`: whether threads of the kernel might order each other through memory.
+/// Returns the finding for one pair. `may_order`: whether threads of a cta might order each other through memory.
 pub(crate) fn finding(names: &Names<'_>, space: Space, pair: &Pair, may_order: bool) -> Finding {
     let (first, second) = (pair.example.first, pair.example.second);
     let by_line =
@@ -59,7 +40,7 @@ pub(crate) fn finding(names: &Names<'_>, space: Space, pair: &Pair, may_order: b
     let code = match pair.conflict {
         Conflict::Possible if unmodelled.is_some() => Code::Unsupported,
         Conflict::Possible => Code::PossibleRace,
-        _ if may_order => Code::PossibleRace,
+        _ if may_order && first.cta == second.cta => Code::PossibleRace,
         Conflict::Unfenced => Code::ProxyFence,
         Conflict::Strong => Code::UnorderedStrong,
         Conflict::Race if both_write && pair.is_benign && !is_of_copy => Code::BenignRace,
@@ -176,7 +157,7 @@ fn help(names: &Names<'_>, code: Code, pair: &Pair, [first, second]: [&RacingAcc
     let open = first.condition.or(second.condition);
     match code {
         Code::PossibleRace if open.is_none() => {
-            "fences, acquires and releases of this kernel might order the two; such patterns are not followed".into()
+            "fences, acquires and releases of this kernel might order the two; only those of the last cta that counts itself are followed".into()
         }
         Code::PossibleRace | Code::Unsupported => {
             let (origin, help) = names.origin(open);
@@ -208,6 +189,12 @@ fn help(names: &Names<'_>, code: Code, pair: &Pair, [first, second]: [&RacingAcc
             "if this is intended, allow it in weft.toml with a reason".into()
         }
         _ if are_peers(names, [first, second]) => peer_remedy([first, second]).into(),
+        _ if first.cta != second.cta && names.program.hands_over() => {
+            "put a fence of the device (`__threadfence()`) behind the earlier access, then a barrier if another thread of its cta \
+             signals, and then the atomic; behind the atomic by which the other cta finds out that it is the last, put a fence \
+             again, and then the later access"
+                .into()
+        }
         _ => remedy(pair, [first, second]),
     }
 }

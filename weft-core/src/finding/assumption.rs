@@ -58,6 +58,8 @@ pub enum Assumption {
     TensorCores,
     /// Of the orders in which ctas take over the work of others, two are run.
     Takeovers,
+    /// Counters by which ctas signal to each other hold zero at the launch, if nothing states what they hold.
+    ZeroCounters,
     /// Tensor copies access no memory that anything else writes.
     TensorsUnwritten,
     /// What tensor copies write, nothing else accesses.
@@ -173,6 +175,7 @@ impl Assumption {
             Self::ProductFences => PRODUCT_FENCES,
             Self::TensorCores => TENSOR_CORES,
             Self::Takeovers => TAKEOVERS,
+            Self::ZeroCounters => ZERO_COUNTERS,
             Self::TensorsUnwritten => "nothing writes the tensors that tensor copies read",
             Self::TensorsApart => TENSORS_APART,
             Self::Boxes(_) => "the boxes of tensor copies fill what phases of mbarriers expect",
@@ -233,3 +236,5 @@ fn aligned((name, to, declared, _): &Alignment) -> String {
         _ => format!("{name} to {to} bytes (declared: {declared})"),
     }
 }
+
+const ZERO_COUNTERS: &str = "counters with which ctas find out which of them is the last hold zero at the launch, where nothing states what they hold";

@@ -37,6 +37,7 @@ mod linker;
 mod loop_definitions;
 mod loops;
 mod matrix;
+mod memory_order;
 mod operands;
 mod pair;
 mod parameters;

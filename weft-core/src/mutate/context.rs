@@ -24,7 +24,8 @@ pub(super) struct KernelContext {
     pub(super) forms: PhaseForms,
     pub(super) clusters: ClusterBarriers,
     products: ProductRegisters,
-    publishes: bool,
+    /// Whether threads might order memory by fences.
+    fences: bool,
     takes_atomics_for_plain: bool,
 }
 
@@ -36,7 +37,7 @@ impl KernelContext {
             forms: forms(module, program, report),
             clusters: ClusterBarriers::of(program),
             products: ProductRegisters::of(program),
-            publishes: program.publishes(),
+            fences: program.publishes() || program.hands_over(),
             takes_atomics_for_plain: report.launch.options.atomics == Atomics::Off,
         }
     }
@@ -55,7 +56,7 @@ impl KernelContext {
             }
             Effect::CopyGroup => !is_of_products(instr) || !self.products.need(program, at),
             Effect::Atomic => !self.takes_atomics_for_plain,
-            _ => fence::is_followed(instr, self.publishes),
+            _ => fence::is_followed(instr, self.fences),
         }
     }
 }

@@ -5,15 +5,16 @@ use super::change::Weakening;
 use crate::flow::Instr;
 use crate::ptx::isa::{Effect, Modifier};
 
-/// Whether a fence orders something that the checker follows: accesses of the two proxies, or what a `.relaxed` arrival at the
-/// barrier of the cluster publishes (`publishes`: the kernel has one). Without those, a mutant would be the same kernel.
-pub(super) fn is_followed(instr: &Instr, publishes: bool) -> bool {
+/// Whether a fence orders something that the checker follows: accesses of the two proxies, what a `.relaxed` arrival at the
+/// barrier of the cluster publishes, or what atomics signal (`orders`: the kernel might do that). Without those, a mutant
+/// would be the same kernel.
+pub(super) fn is_followed(instr: &Instr, orders: bool) -> bool {
     let is_of_memory = instr.decoded().is_some_and(|decoded| {
         decoded.is_memory_fence() || decoded.modifiers.has(Modifier::MbarrierInit)
     });
     match instr.effect() {
         Effect::ProxyFence => true,
-        Effect::MemoryFence => publishes && is_of_memory,
+        Effect::MemoryFence => orders && is_of_memory,
         _ => false,
     }
 }

@@ -13,7 +13,7 @@
 //! - each group of asynchronous copies or of products (deleted, so that they belong to the next one), each wait for groups
 //!   (deleted; one group more in flight; only until sources are read), and what makes copies arrive at an mbarrier;
 //! - each fence between the proxies (deleted), and each fence of memory or of initializations, if a `.relaxed` arrival at the
-//!   barrier of the cluster follows what it orders (deleted; with the scope of the cta);
+//!   barrier of the cluster or an atomic can hand on what it orders (deleted; with the scope of the cta);
 //! - each atomic (a load and a store).
 //!
 //! A mutant is valid PTX. Results of deleted reductions and arrivals are open, so that nothing is concluded from their values.

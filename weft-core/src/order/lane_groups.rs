@@ -29,6 +29,11 @@ impl LaneGroups {
         Self { groups: smallvec![group], full, fences: None }
     }
 
+    /// All lanes of the warp.
+    pub(super) const fn full(&self) -> LaneMask {
+        self.full
+    }
+
     /// What these lanes know, lanes that know the same at a time.
     pub(super) fn known_by(&self, mask: LaneMask) -> impl Iterator<Item = (LaneMask, &Clock)> {
         let groups = self.groups.iter().map(move |group| (group.lanes & mask, &group.known));

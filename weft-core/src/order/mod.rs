@@ -25,4 +25,4 @@ pub use clock::Epoch;
 pub use peers::{Absence, PeerAccesses, PeerFault};
 pub use phases::{PhaseDoubt, PhaseIssue};
 pub use recycling::Recycling;
-pub use relation::Order;
+pub use relation::{Order, SignalTag};

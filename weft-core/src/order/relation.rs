@@ -2,6 +2,7 @@
 
 mod asynchronous;
 mod cluster;
+mod signals;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,6 +15,8 @@ use super::recycling::{Completion, Recycling};
 use crate::emulate::{
     Arrival, BarrierId, Iteration, LaneMask, MbarrierId, PerWarp, ProxyFence, WarpId,
 };
+pub use signals::SignalTag;
+use signals::Signalling;
 
 /// The time of one warp, and what its lanes know.
 #[derive(Clone, Debug)]
@@ -83,6 +86,8 @@ pub struct Order {
     awaits_agents: bool,
     has_open_fence: bool,
     publishes: bool,
+    /// The signals and fences of the ctas; `None` if signals are not followed.
+    signalling: Option<Signalling>,
 }
 
 impl Order {
@@ -113,6 +118,7 @@ impl Order {
             awaits_agents: false,
             has_open_fence: false,
             publishes: false,
+            signalling: None,
         }
     }
 

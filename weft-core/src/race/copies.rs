@@ -82,6 +82,7 @@ impl CopyInFlight {
             is_representative: self.is_representative,
             class: self.class,
             decides: self.decides,
+            seen: None,
         }
     }
 

@@ -1,10 +1,12 @@
-//! The deciding pass between ctas: which bytes of global memory race. No barrier orders ctas.
+//! The deciding pass between ctas: which bytes of global memory race. No barrier orders ctas, but signals might.
 //!
 //! What one cta accesses is recorded by itself, in a [`Footprint`]. When the cta has ended, its footprint is added to
 //! those of the ctas before. Adjacent pages that were accessed alike form one run of pages, however many they are. So a
 //! cta leaves as many runs as it accesses ranges, and what all ctas read in common is one run.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
@@ -13,23 +15,30 @@ use super::pages::Pages;
 use super::rows::{KnownRows, rows};
 use crate::emulate::memory::bytes::{Bytes, PAGE, places};
 use crate::emulate::{Access, AccessKind, Nearness};
+use crate::order::SignalTag;
 
-/// For each kind of access of a cta to a page, the bytes; there are few kinds.
-type Own = SmallVec<[(AccessKind, Bytes); 1]>;
+/// For each kind of access of a cta to a page and each moment, the bytes; there are few kinds, and moments only where ctas
+/// signal to each other.
+type Own = SmallVec<[(AccessKind, usize, Bytes); 1]>;
+
+/// What orders the accesses of a moment with those of other ctas.
+pub(super) type Tag = Option<Arc<SignalTag>>;
 
 /// The global memory that one cta accesses.
 #[derive(Clone, Debug)]
 pub struct Footprint {
     pages: Pages<Own>,
+    /// For each moment, what orders it.
+    tags: Vec<Tag>,
 }
 
 /// Bytes that one kind of access takes.
-const WAY: usize = size_of::<(AccessKind, Bytes)>();
+const WAY: usize = size_of::<(AccessKind, usize, Bytes)>();
 
 impl Footprint {
     /// An empty footprint that can take `memory` bytes.
     pub fn within(memory: u64) -> Self {
-        Self { pages: Pages::within(memory) }
+        Self { pages: Pages::within(memory), tags: Vec::new() }
     }
 
     /// Whether the cta accessed more memory than can be kept.
@@ -37,21 +46,27 @@ impl Footprint {
         self.pages.is_full
     }
 
-    /// Records an access of a warp of the cta.
-    pub fn access(&mut self, access: &Access<'_>, known: &mut KnownRows) {
-        rows(access, known, |number, row| self.note(number, access.kind, row.bytes));
+    /// Records an access of a warp of the cta; `moment`: its number among the moments of the cta.
+    pub fn access(&mut self, access: &Access<'_>, moment: usize, known: &mut KnownRows) {
+        rows(access, known, |number, row| self.note(number, (access.kind, moment), row.bytes));
     }
 
-    fn note(&mut self, page: u64, kind: AccessKind, bytes: Bytes) {
+    /// States what orders each moment with accesses of other ctas; without that, nothing does.
+    pub fn set_tags(&mut self, tags: Vec<Tag>) {
+        self.tags = tags;
+    }
+
+    fn note(&mut self, page: u64, key: (AccessKind, usize), bytes: Bytes) {
         let Some(page) = self.pages.page(page) else { return };
-        if let Some((_, known)) = page.iter_mut().find(|(access_kind, _)| *access_kind == kind) {
-            *known |= bytes;
-            return;
+        let at = page.partition_point(|(kind, moment, _)| (*kind, *moment) < key);
+        match page.get_mut(at) {
+            Some((kind, moment, known)) if (*kind, *moment) == key => *known |= bytes,
+            // Sorted by kind, so that pages that were accessed alike are equal.
+            _ => {
+                page.insert(at, (key.0, key.1, bytes));
+                self.pages.grow(0, WAY);
+            }
         }
-        // Sorted by kind, so that pages that were accessed alike are equal.
-        let at = page.partition_point(|(own, _)| *own < kind);
-        page.insert(at, (kind, bytes));
-        self.pages.grow(0, WAY);
     }
 }
 
@@ -66,6 +81,7 @@ enum Accessor {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct PageAccess {
     kind: AccessKind,
+    tag: Tag,
     by: Accessor,
     bytes: Bytes,
 }
@@ -86,6 +102,8 @@ pub struct LaunchShadow {
     /// Runs by their first pages; they do not overlap.
     runs: BTreeMap<u64, PageRun>,
     racing: BTreeSet<u64>,
+    /// Bytes at which accesses of two ctas conflict, but signals order them: what is read there is not known.
+    ordered: BTreeSet<u64>,
     /// Number of page accesses beyond the first one of each run, which is stored in the run itself.
     extra_accesses: usize,
     most: u64,
@@ -98,8 +116,8 @@ const MAX_RACING: usize = 1 << 18;
 impl LaunchShadow {
     /// An empty shadow that can take `memory` bytes.
     pub fn within(memory: u64) -> Self {
-        let (runs, racing) = (BTreeMap::new(), BTreeSet::new());
-        Self { runs, racing, extra_accesses: 0, most: memory, is_full: false }
+        let (runs, racing, ordered) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
+        Self { runs, racing, ordered, extra_accesses: 0, most: memory, is_full: false }
     }
 
     /// The bytes that race; at most 262144 of them.
@@ -107,22 +125,28 @@ impl LaunchShadow {
         &self.racing
     }
 
+    /// The bytes at which accesses of two ctas conflict that signals order.
+    pub const fn ordered(&self) -> &BTreeSet<u64> {
+        &self.ordered
+    }
+
     /// Whether more memory was accessed, or more bytes race, than can be kept.
     pub fn is_full(&self) -> bool {
-        self.is_full || self.racing.len() >= MAX_RACING
+        self.is_full || self.racing.len().max(self.ordered.len()) >= MAX_RACING
     }
 
     /// Adds the footprint of one cta, and compares it with those before.
     pub fn add(&mut self, cta: u32, footprint: Footprint) {
         self.is_full |= footprint.is_full();
-        let mut pages = footprint.pages.into_all().peekable();
+        let Footprint { pages, tags } = footprint;
+        let mut pages = pages.into_all().peekable();
         while let Some((first, accesses)) = pages.next() {
             let mut end = first + 1;
             while pages.next_if(|(next, other)| *next == end && *other == accesses).is_some() {
                 end += 1;
             }
             if !self.is_full {
-                self.add_run(first, end, &accesses, cta);
+                self.add_run((first, end), (&accesses, &tags), cta);
             }
             self.is_full |= (self.runs.len() * RUN + self.extra_accesses * size_of::<PageAccess>())
                 as u64
@@ -147,6 +171,7 @@ impl LaunchShadow {
                     .filter(|(ours, their)| is_other(ours, their))
                     .filter(|(ours, their)| {
                         conflict(ours.kind, their.kind, Nearness::Grid).is_some()
+                            && !are_ordered((ours.kind, &ours.tag), (their.kind, &their.tag))
                     })
                     .fold(0, |racing, (ours, their)| racing | ours.bytes & their.bytes);
                 let pages = start.max(*first)..if racing == 0 { 0 } else { their.end.min(run.end) };
@@ -164,7 +189,7 @@ impl LaunchShadow {
     }
 
     /// Adds what a cta did to each of the pages `first..end`.
-    fn add_run(&mut self, first: u64, end: u64, accesses: &Own, cta: u32) {
+    fn add_run(&mut self, (first, end): (u64, u64), accesses: (&Own, &[Tag]), cta: u32) {
         self.split(first);
         self.split(end);
         let known = self.runs.range(first..end).map(|(start, run)| (*start, run.end));
@@ -193,23 +218,20 @@ impl LaunchShadow {
     }
 
     /// Adds what a cta did to each page of the run that begins at `start`, and records the bytes that race.
-    fn compare(&mut self, start: u64, accesses: &Own, cta: u32) {
+    fn compare(&mut self, start: u64, (accesses, tags): (&Own, &[Tag]), cta: u32) {
         let Some(run) = self.runs.get_mut(&start) else { return };
         let before = run.accesses.len();
-        let add = |racing, (kind, bytes): &(AccessKind, Bytes)| {
-            racing | add(&mut run.accesses, *kind, cta, *bytes)
-        };
-        let racing = accesses.iter().fold(0, add);
+        let (mut racing, mut ordered) = (0, 0);
+        for (kind, moment, bytes) in accesses {
+            let tag = tags.get(*moment).cloned().flatten();
+            let met = add(&mut run.accesses, (*kind, tag), cta, *bytes);
+            (racing, ordered) = (racing | met.0, ordered | met.1);
+        }
         self.extra_accesses =
             self.extra_accesses + run.accesses.len().saturating_sub(1) - before.saturating_sub(1);
-        let end = run.end;
-        for page in start..if racing == 0 { start } else { end } {
-            for at in places(racing) {
-                if self.racing.len() < MAX_RACING {
-                    self.racing.insert(page * PAGE + at);
-                }
-            }
-        }
+        let pages = start..run.end;
+        note_bytes(&mut self.racing, pages.clone(), racing);
+        note_bytes(&mut self.ordered, pages, ordered);
     }
 
     /// Splits the run that contains the pages on both sides of the start of page `at`, if there is one.
@@ -238,29 +260,66 @@ impl LaunchShadow {
     }
 }
 
-/// Adds an access to a page. Returns the bytes at which it conflicts with one of another cta.
-fn add(page: &mut SmallVec<[PageAccess; 1]>, kind: AccessKind, cta: u32, bytes: Bytes) -> Bytes {
-    let races = |way: &&PageAccess| {
-        way.by != Accessor::One(cta) && conflict(way.kind, kind, Nearness::Grid).is_some()
-    };
-    let racing = page.iter().filter(races).fold(0, |racing, way| racing | way.bytes & bytes);
+/// Notes these bytes of each of some pages, as long as there are not too many.
+fn note_bytes(all: &mut BTreeSet<u64>, pages: Range<u64>, bytes: Bytes) {
+    for page in if bytes == 0 { 0..0 } else { pages } {
+        for at in places(bytes) {
+            if all.len() < MAX_RACING {
+                all.insert(page * PAGE + at);
+            }
+        }
+    }
+}
+
+/// Whether signals order accesses of two ctas, or only one of the two happens.
+pub(super) fn are_ordered(one: (AccessKind, &Tag), other: (AccessKind, &Tag)) -> bool {
+    let are_strong = one.0.is_strong() && other.0.is_strong();
+    let (Some(own), Some(others)) = (one.1, other.1) else { return false };
+    own.excludes(others, are_strong)
+}
+
+/// Adds an access to a page. Returns the bytes at which it conflicts with one of another cta: those where nothing orders the
+/// two, and those where signals do.
+fn add(
+    page: &mut SmallVec<[PageAccess; 1]>,
+    (kind, tag): (AccessKind, Tag),
+    cta: u32,
+    bytes: Bytes,
+) -> (Bytes, Bytes) {
+    let (mut racing, mut ordered) = (0, 0);
+    for way in page.iter().filter(|way| way.by != Accessor::One(cta)) {
+        if conflict(way.kind, kind, Nearness::Grid).is_some() {
+            let met = if are_ordered((way.kind, &way.tag), (kind, &tag)) {
+                &mut ordered
+            } else {
+                &mut racing
+            };
+            *met |= way.bytes & bytes;
+        }
+    }
+    let is_alike = |way: &PageAccess| way.kind == kind && way.tag == tag;
     let mut shared = 0;
-    for way in page.iter_mut().filter(|way| way.kind == kind && way.by != Accessor::One(cta)) {
+    for way in page.iter_mut().filter(|way| is_alike(way) && way.by != Accessor::One(cta)) {
         shared |= way.bytes & bytes;
         if way.by != Accessor::Many {
             way.bytes &= !bytes;
         }
     }
     page.retain(|way| way.bytes != 0);
-    note(page, kind, Accessor::Many, shared);
-    note(page, kind, Accessor::One(cta), bytes & !shared);
-    racing
+    note(page, (kind, &tag), Accessor::Many, shared);
+    note(page, (kind, &tag), Accessor::One(cta), bytes & !shared);
+    (racing, ordered)
 }
 
-fn note(page: &mut SmallVec<[PageAccess; 1]>, kind: AccessKind, by: Accessor, bytes: Bytes) {
-    match page.iter_mut().find(|way| (way.kind, way.by) == (kind, by)) {
+fn note(
+    page: &mut SmallVec<[PageAccess; 1]>,
+    (kind, tag): (AccessKind, &Tag),
+    by: Accessor,
+    bytes: Bytes,
+) {
+    match page.iter_mut().find(|way| (way.kind, &way.tag, way.by) == (kind, tag, by)) {
         Some(way) => way.bytes |= bytes,
-        None if bytes != 0 => page.push(PageAccess { kind, by, bytes }),
+        None if bytes != 0 => page.push(PageAccess { kind, tag: tag.clone(), by, bytes }),
         None => {}
     }
 }

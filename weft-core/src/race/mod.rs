@@ -32,7 +32,7 @@ mod shadow;
 mod stored;
 
 pub use copies::{CopiesInFlight, CopyInFlight, CopyMeeting};
-pub use cta_history::LaunchHistory;
+pub use cta_history::{LaunchHistory, PerhapsOrdered};
 pub use ctas::{Footprint, LaunchShadow};
 pub use entry::{Conflict, conflict};
 pub use history::{CtaHistory, Watched};

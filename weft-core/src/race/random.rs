@@ -112,6 +112,7 @@ pub(super) fn access(
         is_representative: false,
         class: None,
         decides: false,
+        seen: None,
     }
 }
 

@@ -357,6 +357,7 @@ mod tests {
                             is_representative: false,
                             class: None,
                             decides: false,
+                            seen: None,
                         };
                         let mut said = Vec::new();
                         rows(&access, &mut known, |page, row| {

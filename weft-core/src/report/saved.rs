@@ -141,6 +141,7 @@ enum AssumptionMirror {
     ProductFences,
     TensorCores,
     Takeovers,
+    ZeroCounters,
     TensorsUnwritten,
     TensorsApart,
     Boxes(Vec<(String, u64)>),

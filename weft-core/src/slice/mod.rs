@@ -142,9 +142,11 @@ impl Slice {
 /// compared. `floats`: how floating-point arithmetic is treated.
 pub fn mark(program: &Program, widen: &BTreeSet<Pc>, floats: Floats) -> Slice {
     let mut marker = Marker::new(program, floats);
+    let hands_over = program.hands_over();
     for at in 0..program.code.len() {
         let pc = Pc::at(at);
-        if is_observable(program, pc) {
+        let is_fence = hands_over && program.code[pc.index()].effect() == Effect::MemoryFence;
+        if is_fence || is_observable(program, pc) {
             marker.keep(pc, Keep::Event);
         }
         if widen.contains(&pc) {
@@ -271,8 +273,8 @@ impl<'p> Marker<'p> {
         }
     }
 
-    /// Keeps the fences without a guard in blocks that run for another reason. A fence alone keeps neither a branch nor a
-    /// guard: without it, fewer accesses are ordered, never more.
+    /// Keeps the fences without a guard in blocks that run for another reason. Where threads cannot order each other by them, a
+    /// fence alone keeps neither a branch nor a guard.
     fn keep_fences(&mut self) {
         for (at, instr) in self.program.code.iter().enumerate() {
             let runs = instr.guard.is_none() && self.is_kept[self.first_of[at].index()];

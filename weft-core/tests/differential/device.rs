@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use weft_core::emulate::{
     self, Access, Arrival, BarrierExit, BarrierId, BulkGroup, CopyAgent, CopyCommand, Cta, End,
     Events, Facts, Fault, Fence, Inputs, Iteration, LaneMask, MbarrierEvent, MbarrierId,
-    OpenAccess, OrderQuery, ProxyFence, Symbolics, WarpId,
+    OpenAccess, OrderQuery, ProxyFence, SentSignal, Symbolics, WarpId,
 };
 use weft_core::flow::{self, Pc, PlaceId};
 use weft_core::launch::{Arg, Buffer, Dim3, Launch};
@@ -70,6 +70,7 @@ impl Events for Stores {
     fn mbarrier(&mut self, _: MbarrierEvent) {}
 
     fn fence(&mut self, _: Fence) {}
+    fn signal(&mut self, _: SentSignal) {}
     fn proxy_fence(&mut self, _: ProxyFence) {}
 
     fn converge(&mut self, _: WarpId, _: LaneMask) {}

@@ -196,6 +196,7 @@ impl Run<'_> {
             is_representative: false,
             class: None,
             decides: false,
+            seen: None,
         };
         pass.access(&access, &self.order);
     }

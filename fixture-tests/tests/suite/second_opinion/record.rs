@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use weft_core::emulate::{
     Access, AccessKind, AgentWork, Arrival, BarrierExit, BarrierId, BulkGroup, CopyAgent,
     CopyCommand, CtaRank, Events, Fault, FaultKind, Fence, Iteration, LaneMask, MbarrierEvent,
-    MbarrierId, MbarrierStep, OpenAccess, OrderQuery, ProxyFence, Symbolics, WARP, WarpId, lanes,
+    MbarrierId, MbarrierStep, OpenAccess, OrderQuery, ProxyFence, SentSignal, Symbolics, WARP,
+    WarpId, lanes,
 };
 use weft_core::flow::{Pc, PlaceId, Program};
 use weft_core::ptx::Space;
@@ -339,6 +340,8 @@ impl Events for Record<'_> {
     }
 
     fn fence(&mut self, _: Fence) {}
+
+    fn signal(&mut self, _: SentSignal) {}
 
     fn proxy_fence(&mut self, fence: ProxyFence) {
         for thread in threads(fence.warp, fence.lanes).filter(|_| !fence.may_execute) {

@@ -26,6 +26,8 @@ pub struct Assumed {
     pub tensor_cores: bool,
     /// Of the orders in which ctas take over the work of others, two are run.
     pub takeovers: bool,
+    /// Counters of signals hold zero at the launch if nothing states what they hold.
+    pub zero_counters: bool,
 }
 
 impl Assumed {
@@ -43,6 +45,7 @@ impl Assumed {
             products,
             tensor_cores,
             takeovers,
+            zero_counters,
         } = other;
         self.indices |= indices;
         self.waits_end |= waits_end;
@@ -55,5 +58,6 @@ impl Assumed {
         self.products |= products;
         self.tensor_cores |= tensor_cores;
         self.takeovers |= takeovers;
+        self.zero_counters |= zero_counters;
     }
 }

@@ -83,6 +83,16 @@ impl Splits {
         &self.choices
     }
 
+    /// The conditions of the running cta that are decided, each with its outcome.
+    pub(crate) fn outcomes(&self) -> impl Iterator<Item = (Lane, bool)> {
+        self.own.iter().enumerate().filter_map(|(at, (place, condition))| {
+            let before = self.own[..at].iter().filter(|(asked_at, _)| asked_at == place);
+            let own = (*place, Some(before.count()));
+            let choice = self.choices.iter().find(|choice| (choice.place, choice.nth) == own)?;
+            Some((*condition, choice.holds))
+        })
+    }
+
     /// Whether some choice is one that each cta makes for itself.
     pub fn has_own(&self) -> bool {
         self.choices.iter().any(Choice::is_own)

@@ -23,7 +23,7 @@ const CTA_PART: u64 = 8;
 
 impl Facts {
     /// Whether the runs so far found nothing that other ctas depend on: no open address, counter, interfering byte,
-    /// inherited word, unwritten value passed on, box of a tensor map or decided condition.
+    /// inherited word, unwritten value passed on, box of a tensor map, signal or decided condition.
     pub fn are_independent(&self) -> bool {
         self.aliases.is_empty()
             && self.counters.is_empty()
@@ -31,6 +31,7 @@ impl Facts {
             && self.inherited.is_empty()
             && self.passed_on.is_empty()
             && self.splits.is_empty()
+            && self.signals.is_empty()
             && !self.tensors.has_news()
     }
 

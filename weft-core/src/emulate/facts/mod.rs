@@ -20,6 +20,7 @@ pub(crate) mod interference;
 pub(crate) mod passed_on;
 pub(crate) mod period;
 pub(crate) mod representative;
+pub(crate) mod signals;
 pub(crate) mod store;
 pub(crate) mod strays;
 pub(crate) mod tensors;

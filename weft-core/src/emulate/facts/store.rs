@@ -13,6 +13,7 @@ use super::counters::Counters;
 use super::inherited::Inherited;
 use super::interference::{Interference, Loaded};
 use super::passed_on::PassedOn;
+use super::signals::Signals;
 use super::strays::Strays;
 use super::tensors::Tensors;
 use crate::emulate::memory::region::MemoryRegion;
@@ -32,6 +33,7 @@ pub struct Facts {
     pub(crate) passed_on: PassedOn,
     pub(crate) inherited: Inherited,
     pub(crate) tensors: Tensors,
+    pub(crate) signals: Signals,
     /// Open conditions that are decided in this case.
     pub splits: Splits,
     /// Loads of racing bytes, in a pass that compares stored values: what these loads see depends on the schedule.
@@ -79,6 +81,7 @@ impl Facts {
         self.counters.begin();
         self.interference.begin();
         self.inherited.begin();
+        self.signals.begin();
     }
 
     /// Number of times that a pass had to be run again. What was found before such a change might not hold any more.
@@ -88,9 +91,10 @@ impl Facts {
 
     /// Whether the pass that has ended knew from its start everything that it found out about counters, polled memory,
     /// where stores go, what loop iterations write, what they pass on of memory that nothing wrote, boxes of tensor maps,
-    /// and alias classes.
-    pub fn settle(&mut self) -> bool {
+    /// alias classes, and signals. `is_whole`: it ran all ctas of the launch to their ends.
+    pub fn settle(&mut self, is_whole: bool) -> bool {
         let is_settled = self.counters.settle()
+            & self.signals.settle(is_whole)
             & self.interference.settle()
             & self.strays.settle()
             & self.passed_on.settle()

@@ -167,6 +167,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             let is_left = decoded.row.effect == Effect::Store;
             self.emit_known(piece, if is_left { &stored } else { &[] });
         }
+        let sent = self.note_signals(piece);
         if decoded.row.effect == Effect::Store {
             self.reset_counters(piece);
         }
@@ -180,7 +181,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         match decoded.row.effect {
             Effect::Load => self.load(piece),
             Effect::Store => self.store(piece, &stored),
-            _ => self.atomic(piece, &stored),
+            _ => self.atomic(piece, &stored, &sent),
         }
         let made = self.held(piece).more_than(before);
         self.contents += made.bytes();

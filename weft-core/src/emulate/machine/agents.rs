@@ -68,6 +68,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             is_representative: false,
             class: None,
             decides: false,
+            seen: None,
         };
         self.emit_at(own.home, access);
         Ok(())

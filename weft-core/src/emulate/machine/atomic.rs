@@ -7,6 +7,7 @@ use super::piece::Piece;
 use super::state::Machine;
 use crate::emulate::facts::counters::CounterUpdate;
 use crate::emulate::facts::period::CounterLocation;
+use crate::emulate::facts::signals::Sent;
 use crate::emulate::memory::pages::View;
 use crate::emulate::memory::region::MemoryRegion;
 use crate::emulate::value::lane::{Lane, SymbolId, lanes, signed, truncate};
@@ -35,24 +36,24 @@ const OPERATIONS: [Modifier; 10] = [
 
 impl<E: Events + OrderQuery> Machine<'_, E> {
     /// Runs an atomic at known addresses.
-    pub(super) fn atomic(&mut self, piece: &Piece<'_>, operands: &[Value]) {
+    pub(super) fn atomic(&mut self, piece: &Piece<'_>, operands: &[Value], sent: &Sent) {
         match self.inputs.options.atomics {
             Atomics::Off => self.read_modify_write(piece, operands),
             Atomics::Auto | Atomics::Abstract => {
-                self.abstracted(piece, operands, &mut |machine, (lane, symbol)| {
+                self.abstracted(piece, (operands, sent), &mut |machine, (lane, symbol)| {
                     machine.note_draw(piece, operands, lane);
                     Lane::open(symbol)
                 });
             }
             Atomics::Unique if self.inputs.draws_in_turn => {
-                self.abstracted(piece, operands, &mut |machine, (lane, symbol)| {
+                self.abstracted(piece, (operands, sent), &mut |machine, (lane, symbol)| {
                     machine
                         .draw_in_order(piece, operands, (lane, symbol))
                         .unwrap_or(Lane::open(symbol))
                 });
             }
             Atomics::Unique => {
-                self.abstracted(piece, operands, &mut |machine, (lane, symbol)| {
+                self.abstracted(piece, (operands, sent), &mut |machine, (lane, symbol)| {
                     machine.take_counter_value(piece, operands, (lane, symbol));
                     Lane::open(symbol)
                 });
@@ -65,7 +66,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     fn abstracted(
         &mut self,
         piece: &Piece<'_>,
-        operands: &[Value],
+        (operands, sent): (&[Value], &Sent),
         result: &mut impl FnMut(&mut Self, (usize, SymbolId)) -> Lane,
     ) {
         let &Piece { warp, pc, instr, decoded, lanes: mask, .. } = piece;
@@ -78,6 +79,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             let symbol =
                 self.facts.symbolics.result(Origin::Atomic(pc), execution, decoded.ty().bits());
             let lane_value = result(self, (lane, symbol));
+            self.note_returned(sent, lane, lane_value);
             let unwritten = self.unwritten_before(piece, lane);
             origin = unwritten.filter(|_| is_kept).unwrap_or(origin);
             let given = operands.iter().map(|operand| operand.whole(lane));
@@ -294,7 +296,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
 }
 
 /// How an atomic of one lane updates its location.
-fn change(decoded: &Decoded, operands: &[Value], lane: usize) -> CounterUpdate {
+pub(super) fn change(decoded: &Decoded, operands: &[Value], lane: usize) -> CounterUpdate {
     let ty = decoded.ty();
     let bits = ty.bits();
     let Some(Lane { bits: operand, symbol: None }) =

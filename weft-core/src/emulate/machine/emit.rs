@@ -104,14 +104,17 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     /// Emits an access at known addresses, and its shadow copies.
     pub(super) fn emit_known(&mut self, piece: &Piece<'_>, stored: &[Value]) {
         let &Piece { decoded, space, addresses, lanes: mask, .. } = piece;
-        let condition = self.may_execute.as_ref().map(|side| side.origin);
+        let is_sure = self.comes_last(mask);
+        let condition = self.may_execute.as_ref().map(|side| side.origin).filter(|_| !is_sure);
         let kind = self.own_kind(decoded);
+        let kind = AccessKind { may_execute: kind.may_execute && !is_sure, ..kind };
         let variable = if space == Space::Shared { self.variable(piece) } else { None };
         let copies = self.shadow_copies(piece, variable);
         let class = copies.as_ref().map(|(class, _)| *class);
         let decides = self.decides(piece);
+        let seen = if space == Space::Global { self.seen_signal(mask) } else { None };
         let access = access(piece, addresses, mask, kind, stored);
-        let access = Access { condition, variable, class, decides, ..access };
+        let access = Access { condition, variable, class, decides, seen, ..access };
         self.check_bounds(&access);
         self.check_objects(piece.home, &access);
         let access = self.lent(access);
@@ -205,6 +208,10 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         for base in bases {
             let region = MemoryRegion { is_global, base };
             self.facts.counters.write_somewhere(region, kind.is_atomic() || is_widened);
+            if is_global {
+                let (first, last) = region.extent(self.program);
+                self.facts.signals.spoil_between(first, last);
+            }
         }
     }
 
@@ -359,5 +366,6 @@ fn access<'a>(
         is_representative: false,
         class: None,
         decides: false,
+        seen: None,
     }
 }

@@ -4,6 +4,7 @@ use super::copy_event::{BulkGroup, CopyAgent, CopyCommand, MbarrierEvent};
 use super::memory_order::{MemoryOrder, MemoryScope, Ordering};
 use crate::emulate::facts::alias::AliasClass;
 use crate::emulate::facts::counters::CounterIndex;
+use crate::emulate::facts::signals::Signal;
 use crate::emulate::memory::region::MemoryRegion;
 use crate::emulate::sync::barrier::BarrierId;
 use crate::emulate::sync::mbarrier::MbarrierId;
@@ -114,6 +115,8 @@ pub struct Access<'a> {
     pub class: Option<AliasClass>,
     /// Whether something that the slice keeps depends on what it reads.
     pub decides: bool,
+    /// A signal of its cta that is the last one of the launch at its location, if a condition says so.
+    pub seen: Option<Signal>,
 }
 
 impl Access<'_> {
@@ -211,6 +214,21 @@ pub struct Fence {
     pub is_of_inits: bool,
     /// Whether it lies under an open condition and might not happen.
     pub may_execute: bool,
+    /// If that condition says no more than that a signal of its cta is the last one: the signal.
+    pub seen: Option<Signal>,
+}
+
+/// A lane signals: it has executed an atomic on a location that signals, whose access was the last event of the warp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SentSignal {
+    /// The signal.
+    pub signal: Signal,
+    /// The warp.
+    pub warp: WarpId,
+    /// The lane.
+    pub lane: usize,
+    /// The semantics and the scope of the atomic.
+    pub order: MemoryOrder,
 }
 
 /// Lanes execute a fence between the generic and the async proxy (PTX ISA §9.7.13.4).
@@ -285,6 +303,8 @@ pub trait Events {
     fn bulk_group(&mut self, group: BulkGroup);
     /// Lanes execute a fence.
     fn fence(&mut self, fence: Fence);
+    /// A lane signals.
+    fn signal(&mut self, sent: SentSignal);
     /// Lanes execute a fence between the proxies.
     fn proxy_fence(&mut self, fence: ProxyFence);
     /// These lanes of a warp have synchronized with each other.

@@ -130,6 +130,11 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                 Modifier::Any if trues != 0 => Some(Value::uniform(1)),
                 Modifier::All if trues | open != here => Some(Value::uniform(0)),
                 Modifier::Uni if trues != 0 && trues | open != here => Some(Value::uniform(0)),
+                // What the others give does not matter.
+                Modifier::Any | Modifier::All => {
+                    let one = self.common_value(&predicate, open).filter(|one| one.bits == 0)?;
+                    one.symbol.map(Value::open)
+                }
                 _ => None,
             };
         }

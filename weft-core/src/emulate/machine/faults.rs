@@ -84,7 +84,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let (ordering, scope) = (Ordering::of_fence(decoded), MemoryScope::of(decoded));
         let may_execute = self.may_execute.is_some();
         let is_of_inits = decoded.modifiers.has(Modifier::MbarrierInit);
-        self.events.fence(Fence { warp, lanes, pc, ordering, scope, is_of_inits, may_execute });
+        let seen = self.seen_alone(lanes);
+        let fence = Fence { warp, lanes, pc, ordering, scope, is_of_inits, may_execute, seen };
+        self.events.fence(fence);
         Ok(())
     }
 

@@ -65,6 +65,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             is_representative: false,
             class: None,
             decides: false,
+            seen: None,
         };
         self.emit_at(object.cta, access);
     }

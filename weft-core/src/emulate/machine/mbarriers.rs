@@ -125,6 +125,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             is_representative: false,
             class: None,
             decides: false,
+            seen: None,
         };
         self.check_bounds(&access);
         match decoded.row.opcode {

@@ -13,6 +13,7 @@ use super::needs::Needs;
 use super::open_loop::OpenLoops;
 use super::phase_state::PhaseState;
 use super::scheduler::Scheduler;
+use super::signal_state::SignalState;
 use super::state::{CtaRun, CtaState, Machine, Requests};
 use super::stop::{MAX_REGISTERS, OrStop, Stop, doubt};
 use super::warp::{Wait, WaitFor, Warp};
@@ -50,7 +51,6 @@ pub fn run(
     }
     let count = usize::try_from(warps * ctas).expect("a cluster has few warps");
     let unwritten = Value::open(facts.symbolics.any_number(Origin::Register));
-    let warp = |id| Warp::new(id, threads, program.entry, slice, &unwritten);
     let state = |member| CtaState::new(member, Barriers::new(warps), program);
     let mut machine = Machine {
         limit: begin(facts, inputs),
@@ -63,7 +63,7 @@ pub fn run(
         cluster_barrier: Barriers::new(warps * ctas),
         events,
         facts,
-        warps: PerWarp::new(count, warp),
+        warps: PerWarp::new(count, |id| Warp::new(id, threads, program.entry, slice, &unwritten)),
         scheduler: Scheduler::new(inputs.options.schedule, count, cta.index),
         votes: BTreeMap::new(),
         phases: PhaseState::default(),
@@ -82,6 +82,7 @@ pub fn run(
         written: GeneralWrites::default(),
         needs: Needs::default(),
         draws: Draws::default(),
+        signals: SignalState::new(program, inputs),
         reached,
         run: CtaRun::ended(End::Finished),
     };
@@ -98,6 +99,7 @@ pub fn run(
 fn begin(facts: &mut Facts, inputs: &Inputs) -> u64 {
     facts.splits.begin();
     facts.counters.begin_cta();
+    facts.signals.begin_cta();
     // If some access might lead from one buffer to another, stores of a loop are not assumed to stay in the buffer or
     // variable that their address is based on.
     facts.strays.some |= !inputs.strays.is_empty();

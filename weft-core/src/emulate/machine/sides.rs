@@ -213,7 +213,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             .collect();
         match instr.effect() {
             Effect::Compute | Effect::Opaque => self.compute(warp, pc, instr, open),
-            Effect::Load | Effect::Store | Effect::Atomic => {
+            Effect::Load | Effect::Store | Effect::Atomic | Effect::MemoryFence => {
                 self.reached[pc.index()] = true;
                 let run = (self.spent, instr.place, 0);
                 let condition = Some(self.asked(warp, guard));
@@ -222,7 +222,11 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                     OpenSide::guard(origin, instr.place).within(self.may_execute.as_ref()).on(side);
                 let outer = self.may_execute.replace(inner);
                 self.watch(warp, block, pc, instr, open)?;
-                self.access(warp, pc, instr, open)?;
+                if instr.effect() == Effect::MemoryFence {
+                    self.emit_fence(warp, pc, instr, open)?;
+                } else {
+                    self.access(warp, pc, instr, open)?;
+                }
                 self.may_execute = outer;
             }
             _ => return Err(undecided(instr.place, instr.place, origin)),

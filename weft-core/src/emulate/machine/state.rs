@@ -13,6 +13,7 @@ use super::needs::Needs;
 use super::open_loop::OpenLoops;
 use super::phase_state::PhaseState;
 use super::scheduler::Scheduler;
+use super::signal_state::SignalState;
 use super::warp::Warp;
 use crate::emulate::facts::Facts;
 use crate::emulate::facts::inherited::GeneralWrites;
@@ -24,7 +25,7 @@ use crate::emulate::sync::columns::TensorColumns;
 use crate::emulate::sync::group::CtaRank;
 use crate::emulate::sync::mbarrier::Mbarriers;
 use crate::emulate::sync::registers::RegisterPool;
-use crate::emulate::value::lane::SymbolId;
+use crate::emulate::value::lane::{Lane, SymbolId};
 use crate::emulate::value::warp_id::{PerWarp, WarpId};
 use crate::flow::{PlaceId, Program};
 use crate::slice::Slice;
@@ -67,8 +68,12 @@ pub(super) struct Votes {
     pub(super) participants: u32,
     /// Lanes whose predicate is true.
     pub(super) trues: u32,
-    /// The symbolic value of an open predicate, if some predicate is open.
-    pub(super) open: Option<SymbolId>,
+    /// Lanes whose predicate is open.
+    pub(super) open_count: u32,
+    /// An open predicate, if some predicate is open.
+    pub(super) open: Option<Lane>,
+    /// Whether all open predicates are the same.
+    pub(super) is_one: bool,
 }
 
 /// Requests to take over the work of other ctas.
@@ -170,6 +175,8 @@ pub(super) struct Machine<'a, E> {
     pub(super) needs: Needs,
     /// The draws that unique counter values come from.
     pub(super) draws: Draws,
+    /// The signals that the ctas have sent.
+    pub(super) signals: SignalState,
     /// Most instructions that this run can spend.
     pub(super) limit: u64,
     /// Instructions spent so far, and work that counts as instructions.

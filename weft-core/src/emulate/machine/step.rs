@@ -249,7 +249,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     }
 
     /// What the open lanes hold, if they provably all hold the same.
-    fn common_value(&self, value: &Value, open: LaneMask) -> Option<Lane> {
+    pub(super) fn common_value(&self, value: &Value, open: LaneMask) -> Option<Lane> {
         let first = value.whole(open.trailing_zeros() as usize % WARP);
         let is_stable = first.symbol.is_some_and(|symbol| self.facts.symbolics.is_stable(symbol));
         (is_stable && lanes(open).all(|lane| value.whole(lane) == first)).then_some(first)
@@ -267,7 +267,13 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         branch: Option<(BlockId, BlockId)>,
     ) -> OrStop<(LaneMask, LaneMask)> {
         let (enabled, open) = self.condition(warp, condition, lanes);
-        if open == 0 || self.facts.splits.is_empty() {
+        if open == 0 {
+            return Ok((enabled, open));
+        }
+        if let Some(holds) = self.known_by_others(warp, condition, open) {
+            return Ok(if holds { (enabled | open, 0) } else { (enabled, 0) });
+        }
+        if self.facts.splits.is_empty() {
             return Ok((enabled, open));
         }
         let value = &self.warps[warp].registers[condition.register];

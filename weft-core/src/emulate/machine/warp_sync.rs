@@ -9,7 +9,7 @@ use super::stop::OrStop;
 use super::warp::{BarrierWait, Wait, WaitFor, Warp};
 use crate::emulate::sync::barrier::{BarrierId, BarrierUse, Misuse};
 use crate::emulate::sync::group::CtaRank;
-use crate::emulate::value::lane::LaneMask;
+use crate::emulate::value::lane::{Lane, LaneMask, lanes};
 use crate::emulate::value::origin::Origin;
 use crate::emulate::value::register::Value;
 use crate::emulate::value::warp_id::{WarpId, WarpSet};
@@ -200,27 +200,44 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             let instr = &self.program.code[side.pc.index()];
             let Some(predicate) = instr.sources.last().copied() else { continue };
             let value = self.operand(warp, side.pc, &predicate);
+            let open = value.open_lanes() & side.lanes;
+            let common = self.common_value(&value, open).filter(|_| open != 0);
             let votes = self.votes.entry(barrier).or_default();
             votes.participants += side.lanes.count_ones();
             votes.trues += (value.truth() & side.lanes).count_ones();
-            votes.open = votes.open.or(value.symbol(side.lanes));
+            votes.open_count += open.count_ones();
+            if open != 0 {
+                let is_first = votes.open.is_none();
+                votes.is_one =
+                    common.is_some() && (is_first || votes.is_one && votes.open == common);
+                votes.open = common
+                    .or(votes.open)
+                    .or_else(|| lanes(open).next().map(|lane| value.whole(lane)));
+            }
         }
     }
 
     /// Writes the result of a reduction in lanes that waited for it; open if some predicate was open.
     fn write_vote(&mut self, warp: WarpId, side: &Wait, votes: Votes) {
-        let Votes { participants, trues, open } = votes;
+        let Votes { participants, trues, open_count, open, is_one } = votes;
         let instr = &self.program.code[side.pc.index()];
         let (Some(Some(dest)), Some(decoded)) = (instr.dests.first(), instr.decoded()) else {
             return;
         };
-        let value = match (
-            open,
-            decoded.modifiers.first_of(&[Modifier::Popc, Modifier::And, Modifier::Or]),
-        ) {
-            (Some(symbol), _) => {
-                let origin =
-                    self.facts.symbolics.origin(symbol).unwrap_or(Origin::Unsupported(side.pc));
+        let operation = decoded.modifiers.first_of(&[Modifier::Popc, Modifier::And, Modifier::Or]);
+        let falses = participants - trues - open_count;
+        let value = match (open, operation) {
+            // One thread can decide for all.
+            (Some(_), Some(Modifier::Or)) if trues > 0 => Value::uniform(1),
+            (Some(_), Some(Modifier::And)) if falses > 0 => Value::uniform(0),
+            (Some(Lane { bits: 0, symbol: Some(one) }), Some(Modifier::Or | Modifier::And))
+                if is_one =>
+            {
+                Value::open(one)
+            }
+            (Some(lane), _) => {
+                let origin = lane.symbol.and_then(|symbol| self.facts.symbolics.origin(symbol));
+                let origin = origin.unwrap_or(Origin::Unsupported(side.pc));
                 Value::open(self.facts.symbolics.any_number(origin))
             }
             (None, Some(Modifier::Popc)) => Value::uniform(u64::from(trues)),

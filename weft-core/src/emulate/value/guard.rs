@@ -63,7 +63,7 @@ pub(crate) struct BranchSide {
 
 impl BranchSide {
     /// The condition of a lane, if it has the same value wherever it occurs.
-    fn condition(&self, lane: usize, symbolics: &Symbolics) -> Option<Lane> {
+    pub(crate) fn condition(&self, lane: usize, symbolics: &Symbolics) -> Option<Lane> {
         let whole = self.condition.as_ref().map(|(condition, _)| condition.whole(lane));
         whole.filter(|value| value.symbol.is_none_or(|symbol| symbolics.is_stable(symbol)))
     }

@@ -74,8 +74,9 @@ impl Order {
         clock.lanes.learn(clock.live, published);
     }
 
-    /// Records a fence, if it makes something ready to be published.
+    /// Records a fence, if it makes something ready to be published or signalled.
     pub fn fence(&mut self, fence: Fence) {
+        self.fence_signals(&fence);
         let Fence { warp, lanes, ordering, scope, is_of_inits, may_execute, .. } = fence;
         let releases = !matches!(ordering, Ordering::Acquire | Ordering::Weak | Ordering::Relaxed);
         if !self.publishes || may_execute || !releases || !scope.holds(Nearness::Cluster) {

@@ -32,7 +32,7 @@ fn racing(all: &Accesses) -> BTreeMap<u64, Bytes> {
 fn footprint(accesses: &[(u32, AccessKind, u64, Bytes)]) -> Footprint {
     let mut footprint = Footprint::within(u64::MAX);
     for (_, kind, page, bytes) in accesses {
-        footprint.note(*page, *kind, *bytes);
+        footprint.note(*page, (*kind, 0), *bytes);
     }
     footprint
 }
@@ -107,7 +107,7 @@ fn what_takes_more_memory_than_there_is_is_told() {
     }
     assert!(ctas.is_full());
     let mut footprint = Footprint::within(1000);
-    (0..100).for_each(|page| footprint.note(page, write, 1));
+    (0..100).for_each(|page| footprint.note(page, (write, 0), 1));
     assert!(footprint.is_full());
 }
 
@@ -138,7 +138,7 @@ fn compare(seed: u64, count: u32, writes: u64) {
         let bytes = u32::try_from(*bytes).unwrap_or(1);
         let warp = random.warp();
         let access = access(warp, random.mask(warp), addresses, bytes, kind);
-        footprint.access(&access, &mut KnownRows::default());
+        footprint.access(&access, 0, &mut KnownRows::default());
         for lane in lanes(access.lanes) {
             let first = access.addresses.bits_of(lane);
             for byte in first..first + u64::from(access.bytes) {
@@ -176,6 +176,7 @@ fn stores(all: &[(u64, u32, AccessKind)]) -> Vec<u64> {
         let kind = AccessKind { writes: true, element: 1, ..*kind };
         footprint.access(
             &access(WarpId::new(0), 1, &addresses, *bytes, kind),
+            0,
             &mut KnownRows::default(),
         );
         ctas.add(cta, footprint);

@@ -1,6 +1,7 @@
 //! Conditions as combinations of simpler ones: comparisons of whole numbers, and predicates joined by and, or and not.
 
 use super::{Identity, Lane, SymbolId, Symbolics};
+use crate::emulate::value::lane::{signed, truncate};
 use crate::ptx::Type;
 use crate::ptx::isa::{Decoded, Modifier, Opcode};
 
@@ -11,6 +12,8 @@ pub(crate) enum Logic {
     And,
     Or,
     Not,
+    /// One of two values, as a condition says (`selp`); the result need not be a condition.
+    Choice,
 }
 
 /// How two whole numbers are compared.
@@ -31,6 +34,7 @@ impl Logic {
         let ty = decoded.ty();
         match (decoded.row.opcode, operands) {
             (Opcode::Not, 1) if ty == Type::Pred => Some(Self::Not),
+            (Opcode::Selp, 3) => Some(Self::Choice),
             (Opcode::And, 2) if ty == Type::Pred => Some(Self::And),
             (Opcode::Or, 2) if ty == Type::Pred => Some(Self::Or),
             // Comparisons of floating-point numbers are left out: with NaN, neither operand is less and they are not
@@ -100,6 +104,56 @@ impl Symbolics {
         }
     }
 
+    /// The condition that a comparison for equality is about, if it compares one of two known numbers, chosen by that
+    /// condition, with a third one; and whether the comparison holds where the condition does.
+    fn chosen_by(
+        &self,
+        ty: Type,
+        relation: Relation,
+        (a, b): (Lane, Lane),
+    ) -> Option<(Lane, bool)> {
+        let is_equal = match relation {
+            Relation::Equal => true,
+            Relation::NotEqual => false,
+            _ => return None,
+        };
+        let (open, number) = match (a.symbol, b.symbol) {
+            (Some(_), None) => (a, b.bits),
+            (None, Some(_)) => (b, a.bits),
+            _ => return None,
+        };
+        let (then, otherwise, condition) = self.choice(open, MOST)?;
+        let is_it = |value: u64| truncate(value ^ number, ty.bits()) == 0;
+        let holds = (is_it(then) == is_equal, is_it(otherwise) == is_equal);
+        (holds.0 != holds.1).then_some((condition, holds.0))
+    }
+
+    /// The two numbers of which a value is one: the one where a condition holds, and the other one.
+    fn choice(&self, Lane { bits: added, symbol }: Lane, depth: u32) -> Option<(u64, u64, Lane)> {
+        let sum = symbol.filter(|sum| depth > 0 && self.is_stable(*sum))?;
+        if let Some((Logic::Choice, &[then, otherwise, condition])) = self.logic_of(sum) {
+            let is_known = then.symbol.or(otherwise.symbol).is_none() && added == 0;
+            return is_known.then_some((then.bits, otherwise.bits, condition));
+        }
+        let [(atom, factor)] = *self.atoms(sum) else { return None };
+        let (then, otherwise, condition) = match self.extension(atom) {
+            Some(of) => {
+                let inner = Lane { bits: of.added, symbol: Some(of.of) };
+                let (then, otherwise, condition) = self.choice(inner, depth - 1)?;
+                let extended = |value: u64| {
+                    let low = truncate(value, of.from);
+                    if of.is_signed { signed(low, of.from).cast_unsigned() } else { low }
+                };
+                (extended(then), extended(otherwise), condition)
+            }
+            None if atom == sum => return None,
+            None => self.choice(Lane::open(atom), depth - 1)?,
+        };
+        let of =
+            |value: u64| truncate(value.wrapping_mul(factor).wrapping_add(added), self.bits(sum));
+        Some((of(then), of(otherwise), condition))
+    }
+
     fn collect_literals(
         &self,
         lane: Lane,
@@ -119,6 +173,11 @@ impl Symbolics {
                 for part in both {
                     self.collect_literals(*part, false, depth - 1, found);
                 }
+            }
+            Some((Logic::Compares(ty, relation), &[a, b]))
+                if let Some((of, is_first)) = self.chosen_by(ty, relation, (a, b)) =>
+            {
+                self.collect_literals(of, is_first == holds, depth - 1, found);
             }
             Some((Logic::Compares(ty, relation), &[a, b])) => {
                 let (relation, (a, b), is_it) = match relation {

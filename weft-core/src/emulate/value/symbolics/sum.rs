@@ -182,6 +182,23 @@ impl Symbolics {
         Lane { bits: truncate(added, bits), symbol: self.sum(bits, &addends, congruence) }
     }
 
+    /// The one atom of a sum that is known exactly and has it once, and the number that is added to it; an extension of such a
+    /// sum, to which nothing is added, counts as the sum.
+    pub(crate) fn one_atom(&self, (sum, added): (SymbolId, u64)) -> Option<(SymbolId, u64)> {
+        let [(atom, 1)] = *self.atoms(sum) else { return None };
+        if !self.is_stable(sum) {
+            return None;
+        }
+        match self.extension(atom) {
+            Some(inner) if added == 0 && inner.from >= self.bits(inner.of) => {
+                let [(atom, 1)] = *self.atoms(inner.of) else { return None };
+                Some((atom, inner.added))
+            }
+            Some(_) => None,
+            None => Some((atom, added)),
+        }
+    }
+
     /// Brings a lane to `bits` bits. A narrow value in a wide register has zeros above it.
     pub(crate) fn at_width(&mut self, lane: Lane, bits: u32) -> Lane {
         match lane.symbol.map(|id| self.bits(id)) {

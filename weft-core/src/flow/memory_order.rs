@@ -1,0 +1,46 @@
+//! Whether threads of a kernel might order each other through memory.
+
+use super::program::Program;
+use crate::flow::Instr;
+use crate::ptx::Space;
+use crate::ptx::isa::{Decoded, Effect, Family, Modifier};
+
+impl Program {
+    /// Whether threads might order each other through memory, by release and acquire patterns (PTX ISA §8.8). Such a pattern
+    /// needs an access with these semantics, or a fence together with strong accesses.
+    pub fn hands_over(&self) -> bool {
+        const ORDERED: [Modifier; 3] = [Modifier::Acquire, Modifier::Release, Modifier::AcqRel];
+        const STRONG: [Modifier; 3] = [Modifier::Volatile, Modifier::Relaxed, Modifier::Mmio];
+        let has =
+            |wanted: fn(&Decoded) -> bool| self.code.iter().filter_map(Instr::decoded).any(wanted);
+        let is_ordered = |decoded: &Decoded| {
+            decoded.row.family == Family::Access && decoded.modifiers.first_of(&ORDERED).is_some()
+        };
+        let is_strong = |decoded: &Decoded| {
+            decoded.row.effect == Effect::Atomic
+                || decoded.row.family == Family::Access
+                    && decoded.modifiers.first_of(&STRONG).is_some()
+        };
+        has(is_ordered) || has(Decoded::is_memory_fence) && has(is_strong)
+    }
+
+    /// Whether threads can order each other through memory by atomics on global memory alone.
+    pub fn signals_by_atomics(&self) -> bool {
+        const STRONG: [Modifier; 6] = [
+            Modifier::Volatile,
+            Modifier::Relaxed,
+            Modifier::Mmio,
+            Modifier::Acquire,
+            Modifier::Release,
+            Modifier::AcqRel,
+        ];
+        let is_other = |decoded: &Decoded| match decoded.row.effect {
+            Effect::Atomic => decoded.space != Space::Global,
+            _ => {
+                decoded.row.family == Family::Access
+                    && decoded.modifiers.first_of(&STRONG).is_some()
+            }
+        };
+        !self.has_agents() && !self.code.iter().filter_map(Instr::decoded).any(is_other)
+    }
+}

@@ -1,0 +1,377 @@
+//! The order that signals make between ctas: release and acquire patterns (PTX ISA §8.8) through locations of which a thread
+//! of another cta has seen the last signal, and thus all of them.
+//!
+//! What a thread released by its signal: what happened before the signal, if that is a release, and before the thread's last
+//! fence in front of it. What it acquires by having seen the last signal: what follows that signal, if it is an acquire, and
+//! the thread's first fence behind it. Fences of other threads count as well if both are `fence.sc`: one of the two comes
+//! before the other in Fence-SC order (§8.9.2), and the other way round would contradict what was seen.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use foldhash::fast::RandomState;
+use indexmap::IndexSet;
+
+use super::Order;
+use crate::emulate::{Access, Fence, LaneMask, Nearness, Ordering, SentSignal, WarpId, lanes};
+use crate::order::clock::{Clock, Epoch};
+
+/// Ways in which what happens before a signal can be ordered before what follows the last one; a set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Strength(u8);
+
+impl Strength {
+    /// The access is the signal itself, or follows the last signal.
+    const SIGNAL: Self = Self(1);
+    /// By a release pattern, or an acquire pattern.
+    const PATTERN: Self = Self(2);
+    /// By a `fence.sc` of any thread.
+    const FENCE_SC: Self = Self(4);
+    /// By a fence that might not happen.
+    const PERHAPS: Self = Self(8);
+
+    const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether both ends of the order have some way in common.
+    const fn meets(self, other: Self) -> bool {
+        self.0 & other.0 & !Self::PERHAPS.0 != 0
+    }
+
+    /// The same, by fences that might not happen.
+    const fn perhaps(self) -> Self {
+        Self::PERHAPS.when(self.0 != 0)
+    }
+
+    /// Whether memory is surely ordered by it, if the other end is as well.
+    const fn surely_orders(self) -> bool {
+        self.0 & (Self::PATTERN.0 | Self::FENCE_SC.0) != 0
+    }
+
+    /// Whether memory might be ordered by it, if the other end is as well.
+    const fn orders(self) -> bool {
+        self.0 & !Self::SIGNAL.0 != 0
+    }
+
+    const fn when(self, holds: bool) -> Self {
+        if holds { self } else { Self(0) }
+    }
+}
+
+/// What orders accesses of a cta with those of others.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SignalTag {
+    /// The location whose last signal the cta is known to have sent, and how what it did before is acquired.
+    pub seen: Option<(u64, Strength)>,
+    /// The locations at which the cta signals after the access, and how the access is released.
+    pub released: Vec<(u64, Strength)>,
+    /// The locations at which the cta has signalled before the access, and how what it saw there is acquired.
+    pub acquired: Vec<(u64, Strength)>,
+    /// Whether something orders the access perhaps that is not followed.
+    pub is_open: bool,
+}
+
+impl SignalTag {
+    /// Whether nothing conflicts between two ctas at these accesses: one is ordered before the other, or only one of the two
+    /// happens. `are_strong`: both are strong, which need no fence behind the last signal to see what is in memory.
+    pub fn excludes(&self, other: &Self, are_strong: bool) -> bool {
+        let is_before = |before: &Self, after: &Self| {
+            after.seen.is_some_and(|(location, acquired)| {
+                let mut all = before.released.iter().filter(|(at, _)| *at == location);
+                all.any(|(_, released)| {
+                    released.meets(acquired)
+                        || are_strong
+                            && released.surely_orders()
+                            && acquired.meets(Strength::SIGNAL)
+                })
+            })
+        };
+        let is_one =
+            matches!((self.seen, other.seen), (Some(own), Some(others)) if own.0 == others.0);
+        is_one || is_before(self, other) || is_before(other, self)
+    }
+
+    /// Whether signals might order these accesses of two ctas, in some schedule.
+    pub fn might_be_ordered(&self, other: &Self) -> bool {
+        let might = |before: &Self, after: &Self| {
+            before.released.iter().any(|(at, released)| {
+                let mut there = after.acquired.iter().filter(|(location, _)| location == at);
+                there.any(|(_, acquired)| released.orders() && acquired.orders())
+            })
+        };
+        self.is_open || other.is_open || might(self, other) || might(other, self)
+    }
+}
+
+/// Accesses of lanes of a warp at one time.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Moment {
+    warp: WarpId,
+    lanes: LaneMask,
+    when: Epoch,
+    is_atomic: bool,
+    seen: Option<(u64, Strength)>,
+    /// As in [`SignalTag::acquired`].
+    acquired: Vec<(u64, Strength)>,
+}
+
+/// A fence of lanes of a warp.
+#[derive(Clone, Debug)]
+struct FenceRecord {
+    fence: Fence,
+    when: Epoch,
+    /// What its lanes knew, lanes that knew the same at a time, without what each did itself.
+    known: Vec<(LaneMask, Clock)>,
+}
+
+/// A signal that was sent.
+#[derive(Clone, Debug)]
+struct SignalRecord {
+    sent: SentSignal,
+    when: Epoch,
+    /// Number of fences of the cta before it.
+    fences: usize,
+    /// What release patterns, and fences in Fence-SC order, made ready for it.
+    released: Vec<(Strength, Clock)>,
+}
+
+/// The signals and the fences of a cta.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Signalling {
+    fences: Vec<FenceRecord>,
+    sent: Vec<SignalRecord>,
+    moments: IndexSet<Moment, RandomState>,
+    /// Whether some fence or signal is not followed.
+    is_open: bool,
+}
+
+/// Most fences, and most signals, of a cta that are followed.
+const MOST: usize = 256;
+
+/// Whether an access or fence releases.
+const fn releases(ordering: Ordering) -> bool {
+    matches!(
+        ordering,
+        Ordering::Release | Ordering::AcquireRelease | Ordering::SequentiallyConsistent
+    )
+}
+
+/// Whether an access or fence acquires.
+const fn acquires(ordering: Ordering) -> bool {
+    matches!(
+        ordering,
+        Ordering::Acquire | Ordering::AcquireRelease | Ordering::SequentiallyConsistent
+    )
+}
+
+impl Order {
+    /// The same relation, for a launch whose signals are followed.
+    #[must_use]
+    pub fn with_signals(self, has_signals: bool) -> Self {
+        Self { signalling: has_signals.then(Signalling::default), ..self }
+    }
+
+    /// Whether signals are followed.
+    pub const fn has_signals(&self) -> bool {
+        self.signalling.is_some()
+    }
+
+    /// Lets the accesses of a warp that follow have a time of their own.
+    pub fn separate(&mut self, warp: WarpId) {
+        self.warps[warp].tick();
+    }
+
+    /// Records a fence that might make something ready for signals, or for what follows them.
+    pub(super) fn fence_signals(&mut self, fence: &Fence) {
+        let &Fence { warp, scope, is_of_inits, .. } = fence;
+        if self.signalling.is_none() || is_of_inits || !scope.holds(Nearness::Grid) {
+            return;
+        }
+        let clock = &mut self.warps[warp];
+        let when = clock.now;
+        clock.tick();
+        let known = clock.lanes.known_by(fence.lanes);
+        let known = known.map(|(group, known)| (group, known.clone())).collect();
+        let record = FenceRecord { fence: *fence, when, known };
+        let Some(own) = &mut self.signalling else { return };
+        own.is_open |= own.fences.len() == MOST;
+        if own.fences.len() < MOST {
+            own.fences.push(record);
+        }
+    }
+
+    /// Records a signal.
+    pub fn signal(&mut self, sent: SentSignal) {
+        let Some(own) = &mut self.signalling else { return };
+        let is_other = |past: &SignalRecord| past.sent.signal.location != sent.signal.location;
+        own.is_open |= own.sent.len() == MOST || own.sent.iter().any(is_other);
+        if own.sent.len() == MOST || !sent.order.scope().holds(Nearness::Grid) {
+            return;
+        }
+        let record = SignalRecord {
+            sent,
+            when: self.now(sent.warp),
+            fences: self.signalling.as_ref().map_or(0, |own| own.fences.len()),
+            released: self.released(sent),
+        };
+        if let Some(own) = &mut self.signalling {
+            own.sent.push(record);
+        }
+    }
+
+    /// What release patterns, and fences in Fence-SC order, made ready for a signal that a thread sends now.
+    fn released(&self, SentSignal { warp, lane, order, .. }: SentSignal) -> Vec<(Strength, Clock)> {
+        let (clock, mask) = (&self.warps[warp], 1 << lane);
+        let known = clock.lanes.known_by(mask).next();
+        let Some((own, (_, known))) = self.signalling.as_ref().zip(known) else {
+            return Vec::new();
+        };
+        let mut released = Vec::new();
+        if releases(order.ordering()) {
+            let mut known = known.clone();
+            known.learn(warp, mask, clock.lanes.full(), clock.now);
+            released.push((Strength::PATTERN, known));
+        }
+        for past in own.fences.iter().filter(|past| releases(past.fence.ordering)) {
+            let own_lane = if past.fence.warp == warp { past.fence.lanes & mask } else { 0 };
+            let by = |by: Strength| if past.fence.may_execute { by.perhaps() } else { by };
+            if own_lane != 0 {
+                released.push((by(Strength::PATTERN), past.ready(own_lane, self)));
+            }
+            if past.fence.ordering == Ordering::SequentiallyConsistent {
+                let before = own_lane | past.lanes_known(known);
+                released.push((by(Strength::FENCE_SC), past.ready(before, self)));
+            }
+        }
+        released
+    }
+
+    /// Returns a number for the time and the lanes of an access, by which [`Self::signal_tags`] finds what orders it.
+    pub fn moment(&mut self, access: &Access<'_>) -> usize {
+        let Some(own) = &self.signalling else { return 0 };
+        let mut acquired = BTreeMap::<u64, Strength>::new();
+        let mut seen = access.seen.map(|signal| (signal.location, Strength::default()));
+        for record in &own.sent {
+            let SentSignal { signal, .. } = record.sent;
+            let by = self.acquired(record, access);
+            let all = acquired.entry(signal.location).or_default();
+            *all = all.and(by);
+            if access.seen == Some(signal) {
+                seen = Some((signal.location, by));
+            }
+        }
+        acquired.retain(|_, by| *by != Strength::default());
+        let &Access { warp, lanes, kind, .. } = access;
+        let (when, is_atomic) = (self.now(warp), kind.is_atomic());
+        let acquired = acquired.into_iter().collect();
+        let moment = Moment { warp, lanes, when, is_atomic, seen, acquired };
+        let Some(own) = &mut self.signalling else { return 0 };
+        own.moments.insert_full(moment).0
+    }
+
+    /// How an access acquires what a signal of its cta has seen.
+    fn acquired(&self, record: &SignalRecord, access: &Access<'_>) -> Strength {
+        let Some(own) = &self.signalling else { return Strength::default() };
+        let SentSignal { signal, warp, lane, order } = record.sent;
+        let follows = |when, of: WarpId, mask: LaneMask| {
+            lanes(access.lanes).all(|later| {
+                let is_own = of == access.warp && mask >> later & 1 == 1;
+                is_own || self.unknown_lanes((of, when, mask), (access.warp, later)) != mask
+            })
+        };
+        if !follows(record.when, warp, 1 << lane) {
+            return Strength::default();
+        }
+        let mut acquired = Strength::SIGNAL.and(Strength::PATTERN.when(acquires(order.ordering())));
+        let behind = own.fences[record.fences..].iter();
+        for past in behind.filter(|past| acquires(past.fence.ordering)) {
+            let Fence { warp: of, lanes: fenced, ordering, may_execute, seen, .. } = past.fence;
+            let own_lane = if of == warp { fenced & 1 << lane } else { 0 };
+            let after = own_lane | past.lanes_that_know((warp, record.when, 1 << lane));
+            let is_sc = ordering == Ordering::SequentiallyConsistent;
+            let by_own = own_lane != 0 && follows(past.when, of, own_lane);
+            let by_any = is_sc && after != 0 && follows(past.when, of, after);
+            let by = Strength::PATTERN.when(by_own).and(Strength::FENCE_SC.when(by_any));
+            let is_sure = !may_execute || seen == Some(signal);
+            acquired = acquired.and(if is_sure { by } else { by.perhaps() });
+        }
+        acquired
+    }
+
+    /// What orders the accesses of each moment with those of other ctas; `None`: nothing.
+    pub fn signal_tags(&self) -> Vec<Option<Arc<SignalTag>>> {
+        let Some(own) = &self.signalling else { return Vec::new() };
+        let tag = |moment: &Moment| {
+            let mut released: BTreeMap<u64, Strength> = BTreeMap::new();
+            for record in &own.sent {
+                let by = record.releases(moment).and(own.is_signal(moment, record));
+                let all = released.entry(record.sent.signal.location).or_default();
+                *all = all.and(by);
+            }
+            released.retain(|_, by| *by != Strength::default());
+            let released: Vec<_> = released.into_iter().collect();
+            let Moment { seen, acquired, .. } = moment;
+            let tag = SignalTag {
+                seen: *seen,
+                released,
+                acquired: acquired.clone(),
+                is_open: own.is_open,
+            };
+            (tag != SignalTag::default()).then(|| Arc::new(tag))
+        };
+        own.moments.iter().map(tag).collect()
+    }
+}
+
+impl FenceRecord {
+    /// What the fences of some of the lanes made ready.
+    fn ready(&self, mask: LaneMask, order: &Order) -> Clock {
+        let mut ready = Clock::new(0);
+        for (group, known) in self.known.iter().filter(|(group, _)| group & mask != 0) {
+            let mut known = known.clone();
+            let full = order.warps[self.fence.warp].lanes.full();
+            known.learn(self.fence.warp, group & mask, full, self.when.next());
+            ready.join(&known);
+        }
+        ready
+    }
+
+    /// The lanes whose fences happen before what a clock knows.
+    fn lanes_known(&self, known: &Clock) -> LaneMask {
+        let Fence { warp, lanes, .. } = self.fence;
+        lanes & !known.unknown(warp, self.when, lanes)
+    }
+
+    /// The lanes that knew at the fence what a lane of a warp did at a time.
+    fn lanes_that_know(&self, (warp, when, mask): (WarpId, Epoch, LaneMask)) -> LaneMask {
+        let known = self.known.iter().filter(|(_, known)| known.has(warp, when, mask));
+        known.fold(0, |all, (group, _)| all | group)
+    }
+}
+
+impl SignalRecord {
+    /// How the accesses of a moment are released by the signal.
+    fn releases(&self, moment: &Moment) -> Strength {
+        let has = |known: &Clock| known.has(moment.warp, moment.when, moment.lanes);
+        let all = self.released.iter().filter(|(_, ready)| has(ready));
+        all.fold(Strength::default(), |all, (by, _)| all.and(*by))
+    }
+}
+
+impl Signalling {
+    /// Whether the accesses of a moment are the signal, or signals at the same location.
+    fn is_signal(&self, moment: &Moment, record: &SignalRecord) -> Strength {
+        let is_of = |record: &&SignalRecord| {
+            (record.sent.warp, record.when) == (moment.warp, moment.when)
+                && moment.lanes >> record.sent.lane & 1 == 1
+        };
+        let mut all = self.sent.iter().filter(is_of);
+        let location = record.sent.signal.location;
+        let holds = moment.is_atomic
+            && is_of(&record)
+            && all.clone().count() == moment.lanes.count_ones() as usize
+            && all.all(|other| other.sent.signal.location == location);
+        Strength::SIGNAL.when(holds)
+    }
+}
