@@ -38,7 +38,7 @@ pub(super) fn explain(
         pairs.take_worse(&decision.earlier);
     }
     let names = passes.names;
-    let may_order = names.program.hands_over();
+    let may_order = names.program.hands_over;
     let finding = |(space, pair): (_, &Pair)| {
         let mut finding = races::finding(names, space, pair, may_order);
         if !are_valued && stores_race(pair) && !pair.is_benign {
@@ -123,8 +123,9 @@ fn stores_race(pair: &Pair) -> bool {
 /// What might order accesses of different ctas of a launch.
 fn perhaps_ordered(passes: &PassContext<'_>) -> PerhapsOrdered {
     let program = passes.names.program;
-    match has_signals(program, passes.inputs) && program.signals_by_atomics() {
-        _ if !program.hands_over() => PerhapsOrdered::Never,
+    let is_simple = program.signals_by_atomics() && !passes.facts.signals.are_mixed();
+    match has_signals(program, passes.inputs) && is_simple {
+        _ if !program.hands_over => PerhapsOrdered::Never,
         true => PerhapsOrdered::BySignals,
         false => PerhapsOrdered::Always,
     }

@@ -189,7 +189,7 @@ fn help(names: &Names<'_>, code: Code, pair: &Pair, [first, second]: [&RacingAcc
             "if this is intended, allow it in weft.toml with a reason".into()
         }
         _ if are_peers(names, [first, second]) => peer_remedy([first, second]).into(),
-        _ if first.cta != second.cta && names.program.hands_over() => {
+        _ if first.cta != second.cta && names.program.hands_over => {
             "put a fence of the device (`__threadfence()`) behind the earlier access, then a barrier if another thread of its cta \
              signals, and then the atomic; behind the atomic by which the other cta finds out that it is the last, put a fence \
              again, and then the later access"

@@ -55,6 +55,7 @@ pub(super) fn build(linked: Linked) -> Result<Program, LinkErrorKind> {
         blocks,
         registers: linked.registers,
         thread_registers: None,
+        hands_over: false,
         symbols: linked.symbols,
         params: linked.params,
         fields: Vec::new(),

@@ -8,7 +8,7 @@ use crate::ptx::isa::{Decoded, Effect, Family, Modifier};
 impl Program {
     /// Whether threads might order each other through memory, by release and acquire patterns (PTX ISA §8.8). Such a pattern
     /// needs an access with these semantics, or a fence together with strong accesses.
-    pub fn hands_over(&self) -> bool {
+    pub(super) fn might_hand_over(&self) -> bool {
         const ORDERED: [Modifier; 3] = [Modifier::Acquire, Modifier::Release, Modifier::AcqRel];
         const STRONG: [Modifier; 3] = [Modifier::Volatile, Modifier::Relaxed, Modifier::Mmio];
         let has =

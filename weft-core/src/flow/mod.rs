@@ -108,6 +108,7 @@ pub(crate) fn build_within(
     let mut program =
         blocks::build(linked).map_err(|kind| LinkError { kind, span: kernel.name })?;
     program.thread_registers = register_limit::registers(kernel);
+    program.hands_over = program.might_hand_over();
     pointers::mark(&mut program);
     (program.invariant, program.derived) = derived::find(&program);
     (program.steps, program.fetches, program.even) = steps::find(&program, &program.invariant);

@@ -1,10 +1,8 @@
-//! The program: a kernel that is ready to run, with names resolved, device functions linked in, and blocks in sort
-//! order.
+//! The program: a kernel that is ready to run, with names resolved, device functions linked in, and blocks in sort order.
 //!
-//! Invariants: blocks are numbered in the sort order of ESOP'13 §4 and stored in it, so that the first of several
-//! blocks is the one with the least number; the last block is the only one that ends the thread, and it is empty; an
-//! instruction that waits for other threads (a barrier, or an exchange with `.sync`) is the last of its block; every
-//! register index is below `registers`.
+//! Invariants: blocks are numbered in the sort order of ESOP'13 §4 and stored in it, so that the first of several blocks is
+//! the one with the least number; the last block is the only one that ends the thread, and it is empty; an instruction that
+//! waits for other threads (a barrier, or an exchange with `.sync`) is the last of its block; registers are below `registers`.
 //!
 //! A function that is linked in once for several calls has its instructions once, and blocks of its own for each path
 //! of calls: two blocks share either all their instructions or none. The span of a loop also contains blocks of
@@ -338,6 +336,8 @@ pub struct Program {
     pub registers: u32,
     /// The number of registers that each thread has on a device when the kernel starts, if the kernel states it.
     pub thread_registers: Option<u32>,
+    /// Whether threads might order each other through memory.
+    pub hands_over: bool,
     /// Variables of all spaces that have an address.
     pub symbols: Vec<Symbol>,
     /// Parameters in order.

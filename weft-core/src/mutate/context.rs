@@ -37,7 +37,7 @@ impl KernelContext {
             forms: forms(module, program, report),
             clusters: ClusterBarriers::of(program),
             products: ProductRegisters::of(program),
-            fences: program.publishes() || program.hands_over(),
+            fences: program.publishes() || program.hands_over,
             takes_atomics_for_plain: report.launch.options.atomics == Atomics::Off,
         }
     }

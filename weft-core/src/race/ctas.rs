@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
 
-use super::entry::conflict;
+use super::entry::{are_morally_strong, conflict};
 use super::pages::Pages;
 use super::rows::{KnownRows, rows};
 use crate::emulate::memory::bytes::{Bytes, PAGE, places};
@@ -273,9 +273,10 @@ fn note_bytes(all: &mut BTreeSet<u64>, pages: Range<u64>, bytes: Bytes) {
 
 /// Whether signals order accesses of two ctas, or only one of the two happens.
 pub(super) fn are_ordered(one: (AccessKind, &Tag), other: (AccessKind, &Tag)) -> bool {
-    let are_strong = one.0.is_strong() && other.0.is_strong();
     let (Some(own), Some(others)) = (one.1, other.1) else { return false };
-    own.excludes(others, are_strong)
+    // How long an asynchronous copy takes is not followed here.
+    let is_in_flight = one.0.is_asynchronous() || other.0.is_asynchronous();
+    !is_in_flight && own.excludes(others, are_morally_strong(one.0, other.0, Nearness::Grid))
 }
 
 /// Adds an access to a page. Returns the bytes at which it conflicts with one of another cta: those where nothing orders the

@@ -35,14 +35,19 @@ pub fn conflict(a: AccessKind, b: AccessKind, nearness: Nearness) -> Option<Conf
     if !a.writes && !b.writes || a.is_shadow_copy && b.is_shadow_copy {
         return None;
     }
-    let are_held = a.order.scope().holds(nearness) && b.order.scope().holds(nearness);
-    let scoped = are_held && a.element == b.element;
-    match (a.is_strong() && b.is_strong() && scoped, a.is_atomic() && b.is_atomic()) {
+    match (are_morally_strong(a, b, nearness), a.is_atomic() && b.is_atomic()) {
         (true, true) => None,
         _ if a.may_execute || b.may_execute => Some(Conflict::Possible),
         (true, false) => Some(Conflict::Strong),
         (false, _) => Some(Conflict::Race),
     }
+}
+
+/// Whether two accesses of the same bytes are morally strong (PTX ISA §8.7): both are strong, with scopes that include each
+/// other, and of one size.
+pub(super) fn are_morally_strong(a: AccessKind, b: AccessKind, nearness: Nearness) -> bool {
+    let are_held = a.order.scope().holds(nearness) && b.order.scope().holds(nearness);
+    a.is_strong() && b.is_strong() && are_held && a.element == b.element
 }
 
 /// Whether everything that conflicts with `a` conflicts with `b` too, at least as badly.

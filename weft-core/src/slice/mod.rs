@@ -142,10 +142,10 @@ impl Slice {
 /// compared. `floats`: how floating-point arithmetic is treated.
 pub fn mark(program: &Program, widen: &BTreeSet<Pc>, floats: Floats) -> Slice {
     let mut marker = Marker::new(program, floats);
-    let hands_over = program.hands_over();
     for at in 0..program.code.len() {
         let pc = Pc::at(at);
-        let is_fence = hands_over && program.code[pc.index()].effect() == Effect::MemoryFence;
+        let is_fence =
+            program.hands_over && program.code[pc.index()].effect() == Effect::MemoryFence;
         if is_fence || is_observable(program, pc) {
             marker.keep(pc, Keep::Event);
         }

@@ -10,7 +10,7 @@ mod reference;
 mod step;
 
 use dice::Dice;
-use step::Kernel;
+use step::{Kernel, Step};
 use weft_core::finding::Verdict;
 use weft_core::launch::{Dim3, Launch};
 use weft_core::ptx;
@@ -34,12 +34,15 @@ fn the_last_cta_reads_what_the_others_released() {
         let kernel = Kernel::random(&mut Dice::new(seed));
         let races = reference::races(&kernel);
         let verdict = verdict(&kernel);
-        // Of some races it is not sure that they happen: they are open.
-        assert!(
-            races != (verdict == Verdict::Clean),
-            "seed {seed}: {verdict:?}, {races}\n{kernel:?}\n{}",
-            kernel.print()
-        );
+        // Of some races it is not sure that they happen: they are open. So is what only some lanes of a store release.
+        let is_partial = |step: &Step| matches!(step, Step::Store(set) if set & 3 == 3);
+        let is_exact = !kernel.steps.iter().any(is_partial);
+        let is_right = match verdict {
+            Verdict::Clean => !races,
+            Verdict::Open => races || !is_exact,
+            Verdict::Defect => races,
+        };
+        assert!(is_right, "seed {seed}: {verdict:?}, {races}\n{kernel:?}\n{}", kernel.print());
         clean += u32::from(verdict == Verdict::Clean);
         racing += u32::from(verdict == Verdict::Defect);
         open += u32::from(verdict == Verdict::Open);

@@ -1,6 +1,6 @@
 //! Causality order (PTX ISA §8.9) of what the ctas of a kernel do when one of them is the last, event by event.
 
-use crate::step::{Atomic, Fence, Kernel, Step};
+use crate::step::{Atomic, Fence, Kernel, Set, Step};
 
 /// What an agent of a cta does: the cta, the number of the step, and the agent.
 type Event = (u32, usize, usize);
@@ -17,10 +17,13 @@ pub(crate) fn races(kernel: &Kernel) -> bool {
     let order = Causality { kernel, signal, counter, atomic };
     let events = |cta| {
         let steps = kernel.steps.iter().enumerate();
-        steps.filter_map(move |(at, step)| match *step {
-            Step::Store(agent) => Some((cta, at, agent)),
-            Step::Load(agent, _) if cta == 0 => Some((cta, at, agent)),
-            _ => None,
+        steps.flat_map(move |(at, step)| {
+            let set = match *step {
+                Step::Store(set) => set,
+                Step::Load(agent, _) if cta == 0 => 1 << agent,
+                _ => 0,
+            };
+            agents(set).map(move |agent| (cta, at, agent))
         })
     };
     // The next cta of the last one.
@@ -30,10 +33,16 @@ pub(crate) fn races(kernel: &Kernel) -> bool {
         _ => None,
     });
     let loads: Vec<_> = loads.collect();
-    let of_word = |event: Event, word| kernel.steps[event.1] == Step::Store(word);
+    let of_word =
+        |event: Event, word| matches!(kernel.steps[event.1], Step::Store(_)) && event.2 == word;
     events(other).any(|store| {
         loads.iter().any(|(load, word)| of_word(store, *word) && !order.is_before(store, *load))
     })
+}
+
+/// The agents of a set.
+fn agents(set: Set) -> impl Iterator<Item = usize> {
+    (0..3).filter(move |agent| set >> agent & 1 == 1)
 }
 
 struct Causality<'a> {
@@ -60,9 +69,7 @@ impl Causality<'_> {
                 Step::Fence(set, fence) if fence != Fence::OfCta => (set, fence),
                 _ => (0, Fence::OfCta),
             };
-            (0..3)
-                .filter(move |agent| set >> agent & 1 == 1)
-                .map(move |agent| ((cta, at, agent), fence))
+            agents(set).map(move |agent| ((cta, at, agent), fence))
         })
     }
 

@@ -91,6 +91,9 @@ impl SignalResults {
     }
 }
 
+/// Most locations, and results of signals, that are kept.
+const MAX_LOCATIONS: usize = 1 << 16;
+
 /// Most passes that find other signals than the pass before.
 const MAX_CHANGES: u32 = 4;
 
@@ -110,6 +113,10 @@ pub(crate) struct Signals {
     of_cta: u32,
     /// Whether a condition asked what a signal returned.
     is_asked: bool,
+    /// Whether some pass had several atomics of one cta, or some at open addresses.
+    is_mixed: bool,
+    /// Whether there were more locations than are kept.
+    is_full: bool,
     changes: u32,
 }
 
@@ -141,6 +148,13 @@ impl Signals {
     /// Records that an atomic changes a location; `step`: how, if it surely happens, and once. Returns the signal.
     pub(crate) fn send(&mut self, location: u64, bytes: u32, step: Option<SignalStep>) -> Signal {
         self.spoil_others(location, bytes);
+        self.is_mixed |= self.of_cta > 0;
+        self.of_cta += 1;
+        let signal = Signal { location, number: self.of_cta - 1 };
+        if self.running.len() >= MAX_LOCATIONS && !self.running.contains_key(&location) {
+            self.is_full = true;
+            return signal;
+        }
         let run = self.run;
         let new = SignalLocation { bytes, step, count: 0, run, are_several: false };
         let known = self.running.entry(location).or_insert(new);
@@ -150,13 +164,25 @@ impl Signals {
             known.step = None;
         }
         known.count += 1;
-        self.of_cta += 1;
-        Signal { location, number: self.of_cta - 1 }
+        signal
+    }
+
+    /// Records an atomic at an open address.
+    pub(crate) const fn send_somewhere(&mut self) {
+        self.is_mixed = true;
+    }
+
+    /// Whether some cta has executed several atomics, or one at an open address: by the first it might have seen what it hands
+    /// on by the second.
+    pub(crate) const fn are_mixed(&self) -> bool {
+        self.is_mixed
     }
 
     /// Records which symbolic value a signal returned.
     pub(crate) fn returned(&mut self, symbol: SymbolId, signal: Signal) {
-        self.of.insert(symbol, signal);
+        if self.of.len() < MAX_LOCATIONS {
+            self.of.insert(symbol, signal);
+        }
     }
 
     /// Records that something else writes these bytes.
@@ -169,7 +195,11 @@ impl Signals {
 
     /// Records that something writes somewhere between these bytes, the last one included.
     pub(crate) fn spoil_between(&mut self, first: u64, last: u64) {
-        self.written.insert((first, last));
+        if self.written.len() < MAX_LOCATIONS {
+            self.written.insert((first, last));
+        } else {
+            self.is_full = true;
+        }
     }
 
     /// Spoils the locations that overlap these bytes and begin elsewhere.
@@ -228,7 +258,11 @@ impl Signals {
         }
         let was_known = !self.known.is_empty();
         self.changes += 1;
-        self.known = if is_whole && self.changes <= MAX_CHANGES { found } else { BTreeMap::new() };
+        self.known = if is_whole && !self.is_full && self.changes <= MAX_CHANGES {
+            found
+        } else {
+            BTreeMap::new()
+        };
         !was_known && self.known.is_empty()
     }
 }

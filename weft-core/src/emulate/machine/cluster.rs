@@ -95,6 +95,11 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
 
     /// Emits an access to the shared memory of a cta, or to global memory.
     pub(super) fn emit_at(&mut self, home: CtaRank, access: Access<'_>) {
+        if access.space == Space::Global && access.kind.writes && access.issuer.is_some() {
+            let (first, last) = access.addresses.ends(access.lanes);
+            let last = last.saturating_add(u64::from(access.bytes) - 1);
+            self.facts.signals.spoil_between(first, last);
+        }
         if home == CtaRank::default() || access.space != Space::Shared {
             return self.events.access(&access, &self.facts.symbolics);
         }

@@ -211,6 +211,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             if is_global {
                 let (first, last) = region.extent(self.program);
                 self.facts.signals.spoil_between(first, last);
+                if kind.is_atomic() {
+                    self.facts.signals.send_somewhere();
+                }
             }
         }
     }

@@ -26,5 +26,5 @@ pub fn has_signals(program: &Program, inputs: &Inputs) -> bool {
     inputs.runs_all_ctas
         && inputs.grid.count() > inputs.cluster.count()
         && inputs.options.atomics != Atomics::Off
-        && program.hands_over()
+        && program.hands_over
 }

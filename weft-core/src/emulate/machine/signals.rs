@@ -1,6 +1,8 @@
 //! Signals of a cta: atomics on locations that count how many threads of the launch have come somewhere, and what follows
 //! where a condition says that one of them is the last.
 
+use std::rc::Rc;
+
 use super::atomic::change;
 use super::event::{Events, OrderQuery, SentSignal};
 use super::implied::AtomComparison;
@@ -19,6 +21,9 @@ use crate::flow::Operand;
 use crate::ptx::Space;
 use crate::ptx::isa::{Effect, Modifier};
 use crate::slice::Keep;
+
+/// Most signals of a cta of which it is kept who sent them.
+const MAX_SENDERS: usize = 1 << 16;
 
 impl<E: Events + OrderQuery> Machine<'_, E> {
     /// Notes what an access to known addresses of global memory writes: signals, or what spoils them. Returns the signals.
@@ -67,7 +72,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let step = operand.and_then(|operand| self.step_of(piece, lane, operand));
         let signal = self.facts.signals.send(addresses.bits_of(lane), piece.bytes(), step);
         let order = MemoryOrder::new(Ordering::of_access(decoded), MemoryScope::of(decoded));
-        self.signals.senders.push((warp, lane));
+        if self.signals.senders.len() < MAX_SENDERS {
+            self.signals.senders.push((warp, lane));
+        }
         self.events.signal(SentSignal { signal, warp, lane, order });
         signal
     }
@@ -145,8 +152,20 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
 
     /// The signal that is the last one by the only condition that is open here.
     pub(super) fn seen_alone(&mut self, mask: LaneMask) -> Option<Signal> {
-        let is_one = |side: &OpenSide| side.decided.len() == 1 && !side.is_widened();
-        if self.may_execute.as_ref().is_some_and(is_one) { self.seen_signal(mask) } else { None }
+        if !self.signals.are_followed || !self.facts.signals.have_returned() {
+            return None;
+        }
+        let alone = |side: &&OpenSide| side.decided.len() == 1 && !side.is_widened();
+        let side = Rc::clone(&self.may_execute.as_ref().filter(alone)?.decided[0]);
+        let symbolics = &self.facts.symbolics;
+        let lane = mask.trailing_zeros() as usize % WARP;
+        let one = side.condition(lane, symbolics)?;
+        let is_one = lanes(mask).all(|lane| side.condition(lane, symbolics) == Some(one));
+        // Of several conditions, others might not hold.
+        let [(literal, holds)] = symbolics.literals(one, side.holds)[..] else { return None };
+        let about = AtomComparison::of(literal, symbolics).filter(|_| is_one)?;
+        let signal = self.facts.signals.asked(about.atom)?;
+        self.is_last(signal, &about, holds).then_some(signal)
     }
 
     /// Whether these lanes come here in some schedule although a condition is open: that their cta is the last one.

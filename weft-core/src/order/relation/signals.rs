@@ -13,7 +13,9 @@ use foldhash::fast::RandomState;
 use indexmap::IndexSet;
 
 use super::Order;
-use crate::emulate::{Access, Fence, LaneMask, Nearness, Ordering, SentSignal, WarpId, lanes};
+use crate::emulate::{
+    Access, Fence, LaneMask, Nearness, Ordering, SentSignal, Signal, WarpId, lanes,
+};
 use crate::order::clock::{Clock, Epoch};
 
 /// Ways in which what happens before a signal can be ordered before what follows the last one; a set.
@@ -116,6 +118,18 @@ struct Moment {
     acquired: Vec<(u64, Strength)>,
 }
 
+/// What two accesses of one moment have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct MomentKey {
+    warp: WarpId,
+    lanes: LaneMask,
+    when: Epoch,
+    is_atomic: bool,
+    seen: Option<Signal>,
+    /// Numbers of fences and signals of the cta before.
+    counts: (usize, usize),
+}
+
 /// A fence of lanes of a warp.
 #[derive(Clone, Debug)]
 struct FenceRecord {
@@ -142,12 +156,14 @@ pub(super) struct Signalling {
     fences: Vec<FenceRecord>,
     sent: Vec<SignalRecord>,
     moments: IndexSet<Moment, RandomState>,
+    /// The last access, and the number of its moment.
+    last: Option<(MomentKey, usize)>,
     /// Whether some fence or signal is not followed.
     is_open: bool,
 }
 
 /// Most fences, and most signals, of a cta that are followed.
-const MOST: usize = 256;
+const MOST: usize = 64;
 
 /// Whether an access or fence releases.
 const fn releases(ordering: Ordering) -> bool {
@@ -249,10 +265,35 @@ impl Order {
 
     /// Returns a number for the time and the lanes of an access, by which [`Self::signal_tags`] finds what orders it.
     pub fn moment(&mut self, access: &Access<'_>) -> usize {
+        let &Access { warp, lanes, kind, seen, .. } = access;
         let Some(own) = &self.signalling else { return 0 };
+        let counts = (own.fences.len(), own.sent.len());
+        let key = MomentKey {
+            warp,
+            lanes,
+            when: self.now(warp),
+            is_atomic: kind.is_atomic(),
+            seen,
+            counts,
+        };
+        if let Some((_, number)) = own.last.as_ref().filter(|(last, _)| *last == key) {
+            return *number;
+        }
+        let moment = self.moment_of(access, own);
+        let Some(own) = &mut self.signalling else { return 0 };
+        let (number, _) = own.moments.insert_full(moment);
+        own.last = Some((key, number));
+        number
+    }
+
+    fn moment_of(&self, access: &Access<'_>, own: &Signalling) -> Moment {
+        let &Access { warp, lanes, kind, .. } = access;
         let mut acquired = BTreeMap::<u64, Strength>::new();
         let mut seen = access.seen.map(|signal| (signal.location, Strength::default()));
-        for record in &own.sent {
+        // Where something is not followed, what might be ordered is not asked for.
+        let is_needed =
+            |record: &&SignalRecord| !own.is_open || access.seen == Some(record.sent.signal);
+        for record in own.sent.iter().filter(is_needed) {
             let SentSignal { signal, .. } = record.sent;
             let by = self.acquired(record, access);
             let all = acquired.entry(signal.location).or_default();
@@ -262,37 +303,43 @@ impl Order {
             }
         }
         acquired.retain(|_, by| *by != Strength::default());
-        let &Access { warp, lanes, kind, .. } = access;
         let (when, is_atomic) = (self.now(warp), kind.is_atomic());
         let acquired = acquired.into_iter().collect();
-        let moment = Moment { warp, lanes, when, is_atomic, seen, acquired };
-        let Some(own) = &mut self.signalling else { return 0 };
-        own.moments.insert_full(moment).0
+        Moment { warp, lanes, when, is_atomic, seen, acquired }
     }
 
     /// How an access acquires what a signal of its cta has seen.
     fn acquired(&self, record: &SignalRecord, access: &Access<'_>) -> Strength {
         let Some(own) = &self.signalling else { return Strength::default() };
         let SentSignal { signal, warp, lane, order } = record.sent;
-        let follows = |when, of: WarpId, mask: LaneMask| {
-            lanes(access.lanes).all(|later| {
+        // The lanes of the access that follow what some of these lanes did.
+        let followers = |when, of: WarpId, mask: LaneMask| {
+            let follow = lanes(access.lanes).filter(|later| {
                 let is_own = of == access.warp && mask >> later & 1 == 1;
-                is_own || self.unknown_lanes((of, when, mask), (access.warp, later)) != mask
-            })
+                is_own || self.unknown_lanes((of, when, mask), (access.warp, *later)) != mask
+            });
+            follow.fold(0, |all, lane| all | 1 << lane)
         };
-        if !follows(record.when, warp, 1 << lane) {
+        let of_lanes = |by: Strength, followers: LaneMask| {
+            let is_whole = followers == access.lanes;
+            if is_whole { by } else { by.perhaps().when(followers != 0) }
+        };
+        let after_signal = followers(record.when, warp, 1 << lane);
+        if after_signal == 0 {
             return Strength::default();
         }
-        let mut acquired = Strength::SIGNAL.and(Strength::PATTERN.when(acquires(order.ordering())));
+        let by_signal = Strength::PATTERN.when(acquires(order.ordering()));
+        let mut acquired = of_lanes(Strength::SIGNAL.and(by_signal), after_signal);
         let behind = own.fences[record.fences..].iter();
         for past in behind.filter(|past| acquires(past.fence.ordering)) {
             let Fence { warp: of, lanes: fenced, ordering, may_execute, seen, .. } = past.fence;
             let own_lane = if of == warp { fenced & 1 << lane } else { 0 };
             let after = own_lane | past.lanes_that_know((warp, record.when, 1 << lane));
             let is_sc = ordering == Ordering::SequentiallyConsistent;
-            let by_own = own_lane != 0 && follows(past.when, of, own_lane);
-            let by_any = is_sc && after != 0 && follows(past.when, of, after);
-            let by = Strength::PATTERN.when(by_own).and(Strength::FENCE_SC.when(by_any));
+            let by_own = if own_lane != 0 { followers(past.when, of, own_lane) } else { 0 };
+            let by_any = if is_sc && after != 0 { followers(past.when, of, after) } else { 0 };
+            let by = of_lanes(Strength::PATTERN, by_own & after_signal)
+                .and(of_lanes(Strength::FENCE_SC, by_any & after_signal));
             let is_sure = !may_execute || seen == Some(signal);
             acquired = acquired.and(if is_sure { by } else { by.perhaps() });
         }
@@ -303,14 +350,17 @@ impl Order {
     pub fn signal_tags(&self) -> Vec<Option<Arc<SignalTag>>> {
         let Some(own) = &self.signalling else { return Vec::new() };
         let tag = |moment: &Moment| {
-            let mut released: BTreeMap<u64, Strength> = BTreeMap::new();
+            let mut released: BTreeMap<u64, Vec<(Strength, LaneMask)>> = BTreeMap::new();
             for record in &own.sent {
-                let by = record.releases(moment).and(own.is_signal(moment, record));
                 let all = released.entry(record.sent.signal.location).or_default();
-                *all = all.and(by);
+                all.push((own.is_signal(moment, record), moment.lanes));
+                all.extend(record.releases(moment));
             }
-            released.retain(|_, by| *by != Strength::default());
-            let released: Vec<_> = released.into_iter().collect();
+            // Who has seen the last signal has seen all: each lane can be released by another one.
+            let by = |(location, by): (u64, Vec<_>)| (location, of_lanes(&by, moment.lanes));
+            let released = released.into_iter().map(by);
+            let released = released.filter(|(_, by)| *by != Strength::default());
+            let released: Vec<_> = released.collect();
             let Moment { seen, acquired, .. } = moment;
             let tag = SignalTag {
                 seen: *seen,
@@ -351,12 +401,24 @@ impl FenceRecord {
 }
 
 impl SignalRecord {
-    /// How the accesses of a moment are released by the signal.
-    fn releases(&self, moment: &Moment) -> Strength {
-        let has = |known: &Clock| known.has(moment.warp, moment.when, moment.lanes);
-        let all = self.released.iter().filter(|(_, ready)| has(ready));
-        all.fold(Strength::default(), |all, (by, _)| all.and(*by))
+    /// How accesses of a moment are released by the signal, and those of which lanes.
+    fn releases(&self, moment: &Moment) -> impl Iterator<Item = (Strength, LaneMask)> {
+        self.released.iter().map(|(by, ready)| {
+            (*by, moment.lanes & !ready.unknown(moment.warp, moment.when, moment.lanes))
+        })
     }
+}
+
+/// The ways that hold for all of these lanes, each of them for one reason or another, and perhaps those that hold for some.
+fn of_lanes(by: &[(Strength, LaneMask)], mask: LaneMask) -> Strength {
+    let ways = [Strength::SIGNAL, Strength::PATTERN, Strength::FENCE_SC, Strength::PERHAPS];
+    ways.into_iter().fold(Strength::default(), |all, way| {
+        let of_way = by.iter().filter(|(by, _)| by.0 & way.0 != 0);
+        let lanes = of_way.fold(0, |lanes, (_, some)| lanes | some);
+        let of_all = way.when(lanes & mask == mask);
+        let is_of_some = way != Strength::SIGNAL && lanes & mask != 0;
+        all.and(of_all).and(way.perhaps().when(is_of_some))
+    })
 }
 
 impl Signalling {
