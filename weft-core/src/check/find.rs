@@ -43,6 +43,8 @@ pub(super) struct SliceResult {
     mixes_values: bool,
     /// Whether values were drawn from memory that might be a counter.
     draws: bool,
+    /// Whether a condition asked what a signal returned, which is known only if all ctas run.
+    asks_signals: bool,
     /// What is known about the values drawn from counters.
     drawn: Drawn,
     /// The instructions that the check has run so far, including earlier slices.
@@ -203,10 +205,14 @@ fn among_more(names: &Names<'_>, inputs: &Inputs, effort: Effort, spent: u64) ->
             break;
         }
         let first = among(names, inputs, count, floats, (effort, spent));
-        if first.has(|class| class != Class::Warning) {
+        let is_enough = first.has(|class| class == Class::Defect) || !first.asks_signals;
+        if is_enough && first.has(|class| class != Class::Warning) {
             return first;
         }
         (floats, spent) = (first.slice.floats, first.spent);
+        if first.asks_signals {
+            break;
+        }
         count = count.saturating_mul(ctas::FIRST);
     }
     among(names, inputs, all, floats, (effort, spent))
@@ -273,6 +279,7 @@ fn with_slice(
         ctas,
         mixes_values: facts.symbolics.is_full,
         draws: facts.draws,
+        asks_signals: facts.signals.were_asked(),
         drawn: facts.drawn(),
         spent: facts.spent(),
         doubted,

@@ -111,8 +111,9 @@ pub(crate) struct Signals {
     /// Number of ctas of the running pass that have begun, and of signals of the last one.
     run: u32,
     of_cta: u32,
-    /// Whether a condition asked what a signal returned.
+    /// Whether a condition asked what a signal returned, in the running pass and in some pass.
     is_asked: bool,
+    were_asked: bool,
     /// Whether some pass had several atomics of one cta, or some at open addresses.
     is_mixed: bool,
     /// Whether there were more locations than are kept.
@@ -167,6 +168,11 @@ impl Signals {
         signal
     }
 
+    /// Whether a condition asked what a signal returned.
+    pub(crate) const fn were_asked(&self) -> bool {
+        self.were_asked
+    }
+
     /// Records an atomic at an open address.
     pub(crate) const fn send_somewhere(&mut self) {
         self.is_mixed = true;
@@ -218,6 +224,7 @@ impl Signals {
     pub(crate) fn asked(&mut self, symbol: SymbolId) -> Option<Signal> {
         let signal = self.of.get(&symbol).copied();
         self.is_asked |= signal.is_some();
+        self.were_asked |= signal.is_some();
         signal
     }
 
