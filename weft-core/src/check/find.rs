@@ -29,6 +29,7 @@ const ROUGH_PART: u64 = 4;
 const ROUGH_PART_OF_TRIAL: u64 = 2;
 
 /// The result of checking a launch with one slice.
+#[allow(clippy::struct_excessive_bools, reason = "each is about the check as a whole")]
 pub(super) struct SliceResult {
     pub(super) slice: Slice,
     pub(super) outcome: LaunchResult,

@@ -98,6 +98,7 @@ const MAX_LOCATIONS: usize = 1 << 16;
 const MAX_CHANGES: u32 = 4;
 
 /// All signals of a check.
+#[allow(clippy::struct_excessive_bools, reason = "each is about all signals together")]
 #[derive(Debug, Default)]
 pub(crate) struct Signals {
     /// What the running pass has seen, by the first byte.
