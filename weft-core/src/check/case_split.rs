@@ -189,11 +189,18 @@ fn merged(passes: &mut PassContext<'_>, mut cases: Vec<SplitCase>) -> LaunchResu
         }
     }
     let count = cases.len();
+    let sure: Vec<bool> = cases
+        .iter()
+        .map(|case| {
+            let only = case.splits.only_choice();
+            only.is_some_and(|only| passes.facts.signals.is_sure_case(only))
+        })
+        .collect();
     let mut outcome = LaunchResult { findings: Vec::new(), decisions: Vec::new(), open };
     for (way, (case, findings)) in cases.into_iter().zip(of_cases).enumerate() {
         outcome.findings.extend(findings.into_iter().map(|found_finding| {
             match found[&identity(&found_finding, is_own, way)] {
-                alternatives if alternatives == count => found_finding,
+                alternatives if alternatives == count || sure[way] => found_finding,
                 _ => in_some_cases(names, symbolics, case.splits.choices(), found_finding),
             }
         }));

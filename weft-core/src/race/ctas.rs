@@ -5,7 +5,6 @@
 //! cta leaves as many runs as it accesses ranges, and what all ctas read in common is one run.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 use std::sync::Arc;
 
 use smallvec::{SmallVec, smallvec};
@@ -102,21 +101,21 @@ pub struct LaunchShadow {
     /// Runs by their first pages; they do not overlap.
     runs: BTreeMap<u64, PageRun>,
     racing: BTreeSet<u64>,
-    /// Bytes at which accesses of two ctas conflict, but signals order them: what is read there is not known.
-    ordered: BTreeSet<u64>,
+    /// Bytes of pages at which accesses of two ctas conflict, but signals order them: what is read there is not known.
+    ordered: BTreeMap<u64, Bytes>,
     /// Number of page accesses beyond the first one of each run, which is stored in the run itself.
     extra_accesses: usize,
     most: u64,
     is_full: bool,
 }
 
-/// Most racing bytes that are kept.
+/// Most racing bytes, and pages of ordered ones, that are kept.
 const MAX_RACING: usize = 1 << 18;
 
 impl LaunchShadow {
     /// An empty shadow that can take `memory` bytes.
     pub fn within(memory: u64) -> Self {
-        let (runs, racing, ordered) = (BTreeMap::new(), BTreeSet::new(), BTreeSet::new());
+        let (runs, racing, ordered) = (BTreeMap::new(), BTreeSet::new(), BTreeMap::new());
         Self { runs, racing, ordered, extra_accesses: 0, most: memory, is_full: false }
     }
 
@@ -126,8 +125,12 @@ impl LaunchShadow {
     }
 
     /// The bytes at which accesses of two ctas conflict that signals order.
-    pub const fn ordered(&self) -> &BTreeSet<u64> {
-        &self.ordered
+    pub fn ordered(&self) -> impl Iterator<Item = u64> {
+        let of = |(page, bytes): (&u64, &Bytes)| {
+            let first = page * PAGE;
+            places(*bytes).map(move |at| first + at)
+        };
+        self.ordered.iter().flat_map(of)
     }
 
     /// Whether more memory was accessed, or more bytes race, than can be kept.
@@ -229,9 +232,19 @@ impl LaunchShadow {
         }
         self.extra_accesses =
             self.extra_accesses + run.accesses.len().saturating_sub(1) - before.saturating_sub(1);
-        let pages = start..run.end;
-        note_bytes(&mut self.racing, pages.clone(), racing);
-        note_bytes(&mut self.ordered, pages, ordered);
+        let end = run.end;
+        for page in start..if racing == 0 { start } else { end } {
+            for at in places(racing) {
+                if self.racing.len() < MAX_RACING {
+                    self.racing.insert(page * PAGE + at);
+                }
+            }
+        }
+        for page in start..if ordered == 0 { start } else { end } {
+            if self.ordered.len() < MAX_RACING {
+                *self.ordered.entry(page).or_default() |= ordered;
+            }
+        }
     }
 
     /// Splits the run that contains the pages on both sides of the start of page `at`, if there is one.
@@ -256,17 +269,6 @@ impl LaunchShadow {
         self.extra_accesses -= cases.len().saturating_sub(1);
         if let Some(before) = self.runs.get_mut(&start) {
             before.end = end;
-        }
-    }
-}
-
-/// Notes these bytes of each of some pages, as long as there are not too many.
-fn note_bytes(all: &mut BTreeSet<u64>, pages: Range<u64>, bytes: Bytes) {
-    for page in if bytes == 0 { 0..0 } else { pages } {
-        for at in places(bytes) {
-            if all.len() < MAX_RACING {
-                all.insert(page * PAGE + at);
-            }
         }
     }
 }

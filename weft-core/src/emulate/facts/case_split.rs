@@ -83,6 +83,12 @@ impl Splits {
         &self.choices
     }
 
+    /// The only choice of the case, if there is one: its place, and whether its condition holds.
+    pub(crate) fn only_choice(&self) -> Option<(PlaceId, bool)> {
+        let [choice] = self.choices.as_slice() else { return None };
+        Some((choice.place, choice.holds))
+    }
+
     /// The conditions of the running cta that are decided, each with its outcome.
     pub(crate) fn outcomes(&self) -> impl Iterator<Item = (Lane, bool)> {
         self.own.iter().enumerate().filter_map(|(at, (place, condition))| {

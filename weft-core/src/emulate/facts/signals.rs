@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use foldhash::fast::RandomState;
 
 use crate::emulate::value::lane::{SymbolId, WARP};
+use crate::flow::PlaceId;
 
 /// An atomic of a cta on a location that signals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -115,6 +116,10 @@ pub(crate) struct Signals {
     /// Whether a condition asked what a signal returned, in the running pass and in some pass.
     is_asked: bool,
     were_asked: bool,
+    /// For places of conditions and outcomes: whether these say no more than that a cta is the last one, which each can be.
+    sure_cases: BTreeMap<(PlaceId, bool), bool>,
+    /// Those of them that the running pass has judged.
+    judged: BTreeSet<(PlaceId, bool)>,
     /// Whether some pass had several atomics of one cta, or some at open addresses.
     is_mixed: bool,
     /// Whether there were more locations than are kept.
@@ -128,6 +133,7 @@ impl Signals {
         self.running.clear();
         self.written.clear();
         self.run = 0;
+        self.judged.clear();
         self.is_asked = false;
     }
 
@@ -172,6 +178,18 @@ impl Signals {
     /// Whether a condition asked what a signal returned.
     pub(crate) const fn were_asked(&self) -> bool {
         self.were_asked
+    }
+
+    /// Records whether a case is that of the last cta, which each can be; it has to be so for all ctas of a pass.
+    pub(crate) fn judge_case(&mut self, case: (PlaceId, bool), is_sure: bool) {
+        if self.judged.insert(case) || !is_sure {
+            self.sure_cases.insert(case, is_sure);
+        }
+    }
+
+    /// Whether each cta is in a case in some schedule.
+    pub(crate) fn is_sure_case(&self, case: (PlaceId, bool)) -> bool {
+        self.sure_cases.get(&case) == Some(&true)
     }
 
     /// Records an atomic at an open address.

@@ -113,6 +113,28 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         self.signal_by(mask, false)
     }
 
+    /// Notes whether the case that runs is that of the last cta, and each cta can be that: then what is found in it happens.
+    fn judge_case(&mut self) {
+        let Some(case) = self.facts.splits.only_choice() else { return };
+        let Some((condition, holds)) = self.facts.splits.outcomes().next() else { return };
+        let symbolics = &self.facts.symbolics;
+        let literals = symbolics.literals(condition, holds);
+        let about = match literals[..] {
+            [(literal, is_it)] => {
+                AtomComparison::of(literal, symbolics).map(|about| (about, is_it))
+            }
+            _ => None,
+        };
+        let is_sure = about.is_some_and(|(about, is_it)| {
+            let signal = self.facts.signals.asked(about.atom);
+            signal.is_some_and(|signal| {
+                self.is_last(signal, &about, is_it)
+                    && self.facts.signals.can_be_last(signal.location)
+            })
+        });
+        self.facts.signals.judge_case(case, is_sure);
+    }
+
     /// As `seen_signal`. `perhaps`: of locations of which no pass has found out what changes them, a signal that a condition is
     /// about is taken to be the last one; the next pass knows better.
     fn signal_by(&mut self, mask: LaneMask, perhaps: bool) -> Option<Signal> {
@@ -170,6 +192,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
 
     /// Whether these lanes come here in some schedule although a condition is open: that their cta is the last one.
     pub(super) fn comes_last(&mut self, mask: LaneMask) -> bool {
+        if self.signals.are_followed && self.facts.signals.have_returned() {
+            self.judge_case();
+        }
         let seen = self.seen_alone(mask);
         seen.is_some_and(|signal| self.facts.signals.can_be_last(signal.location))
     }
