@@ -11,7 +11,7 @@ use weft_fixture_tests::language::Fixture;
 
 /// The shapes of the table.
 const SHAPES: usize = 26;
-/// The kernels of the table that are open: orders that come from acquire and release patterns are not followed.
+/// The kernels of the table that are open: locks are not followed.
 const OPEN: [&str; 1] = ["possible-race/spin-lock"];
 
 /// Returns the verdict about the kernel of a fixture.

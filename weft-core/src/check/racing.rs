@@ -120,14 +120,20 @@ fn stores_race(pair: &Pair) -> bool {
     pair.conflict == Conflict::Race && first.kind.writes && second.kind.writes
 }
 
-/// What might order accesses of different ctas of a launch.
-fn perhaps_ordered(passes: &PassContext<'_>) -> PerhapsOrdered {
+/// What might order accesses of different ctas of a launch. A thread that did not come to its end might have signalled later,
+/// and a cta that did not run might have handed on what it saw.
+fn perhaps_ordered(passes: &PassContext<'_>, decision: &Decision) -> PerhapsOrdered {
     let program = passes.names.program;
-    let is_simple = program.signals_by_atomics() && !passes.facts.signals.are_mixed();
-    match has_signals(program, passes.inputs) && is_simple {
-        _ if !program.hands_over => PerhapsOrdered::Never,
-        true => PerhapsOrdered::BySignals,
-        false => PerhapsOrdered::Always,
+    let is_followed = has_signals(program, passes.inputs)
+        && program.signals_by_atomics()
+        && !passes.facts.signals.are_mixed()
+        && passes.is_whole(decision);
+    if !program.hands_over {
+        PerhapsOrdered::Never
+    } else if is_followed {
+        PerhapsOrdered::BySignals
+    } else {
+        PerhapsOrdered::Always
     }
 }
 
@@ -163,7 +169,8 @@ fn record(
     if passes.clustering().size() > 1 {
         pairs = pairs.in_clusters(detector::full_warps(passes.inputs.block).count());
     }
-    let mut across = LaunchHistory::within(memory, between.clone(), perhaps_ordered(passes));
+    let mut across =
+        LaunchHistory::within(memory, between.clone(), perhaps_ordered(passes, decision));
     let mut is_whole = true;
     passes.facts.begin();
     let mut decided = decision.ctas.iter().peekable();

@@ -95,7 +95,7 @@ impl Events for Recorder<'_> {
         self.order.signal(sent);
     }
 
-    // As for the detector.
+    // That strong accesses synchronize by fences is modelled for signals between ctas alone, as in the deciding pass.
     fn fence(&mut self, fence: Fence) {
         self.order.fence(fence);
     }

@@ -41,7 +41,7 @@ impl PassContext<'_> {
     }
 
     /// Whether a pass ran all ctas of the launch to their ends.
-    fn is_whole(&self, decision: &Decision) -> bool {
+    pub(super) fn is_whole(&self, decision: &Decision) -> bool {
         decision.is_finished()
             && decision.stats.ctas == self.ctas
             && self.ctas == self.inputs.grid.count()

@@ -93,6 +93,7 @@ pub struct LaunchHistory {
 #[derive(Debug, PartialEq, Eq)]
 struct CtaAccess {
     cta: u32,
+    moment: Option<usize>,
     lanes: LaneMask,
     kind: AccessKind,
     addresses: Value,
@@ -100,9 +101,9 @@ struct CtaAccess {
 }
 
 impl CtaAccess {
-    fn new(access: &Access<'_>, cta: u32) -> Self {
+    fn new(access: &Access<'_>, cta: u32, moment: Option<usize>) -> Self {
         let &Access { lanes, kind, addresses, stored, .. } = access;
-        Self { cta, lanes, kind, addresses: addresses.clone(), stored: stored.to_vec() }
+        Self { cta, moment, lanes, kind, addresses: addresses.clone(), stored: stored.to_vec() }
     }
 }
 
@@ -126,7 +127,7 @@ impl LaunchHistory {
         if self.watched.is_empty() || !pairs.compare(0) {
             return;
         }
-        let (key, last) = ((access.pc, access.warp), CtaAccess::new(access, cta));
+        let (key, last) = ((access.pc, access.warp), CtaAccess::new(access, cta, moment));
         if self.latest.get(&key) == Some(&last) {
             return;
         }

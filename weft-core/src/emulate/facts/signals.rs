@@ -46,7 +46,7 @@ struct SignalLocation {
     step: Option<SignalStep>,
     /// The number of signals.
     count: u64,
-    /// The run of the cta that signalled last, and whether some cta has signalled more than once.
+    /// Which cta of the pass signalled last, counted as they began, and whether some cta has signalled more than once.
     run: u32,
     are_several: bool,
 }
@@ -75,8 +75,8 @@ pub(crate) struct SignalResults {
 }
 
 impl SignalResults {
-    /// Whether a condition holds of the last result alone. `is_monotonic`: if it holds of a result and of the last, it holds
-    /// of all between them.
+    /// Whether a condition holds of the last result alone. If it holds of some result and of the last, it has to hold of all
+    /// between them, as a comparison by order does.
     pub(crate) fn only_of_last(self, holds: impl Fn(i128) -> bool) -> bool {
         self.first != self.last && holds(self.last) && !holds(self.last - self.amount)
     }
@@ -104,13 +104,13 @@ const MAX_CHANGES: u32 = 4;
 pub(crate) struct Signals {
     /// What the running pass has seen, by the first byte.
     running: BTreeMap<u64, SignalLocation>,
-    /// Where the running pass writes at open addresses: first and last bytes.
+    /// Where the running pass writes at open addresses, or by copies: first and last bytes.
     written: BTreeSet<(u64, u64)>,
     /// What an earlier pass over all ctas saw.
     known: BTreeMap<u64, SignalLocation>,
     /// The signals by what they return.
     of: HashMap<SymbolId, Signal, RandomState>,
-    /// Number of ctas of the running pass that have begun, and of signals of the last one.
+    /// Number of ctas that have begun in the running pass, and of signals that the last of these has sent.
     run: u32,
     of_cta: u32,
     /// Whether a condition asked what a signal returned, in the running pass and in some pass.

@@ -108,6 +108,11 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
     }
 
+    /// Whether some signal has returned a value, on which conditions can depend.
+    fn knows_results(&self) -> bool {
+        self.signals.are_followed && self.facts.signals.have_returned()
+    }
+
     /// The signal of which conditions under which these lanes run say that it is the last one at its location.
     pub(super) fn seen_signal(&mut self, mask: LaneMask) -> Option<Signal> {
         self.signal_by(mask, false)
@@ -138,7 +143,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     /// As `seen_signal`. `perhaps`: of locations of which no pass has found out what changes them, a signal that a condition is
     /// about is taken to be the last one; the next pass knows better.
     fn signal_by(&mut self, mask: LaneMask, perhaps: bool) -> Option<Signal> {
-        if !self.signals.are_followed || !self.facts.signals.have_returned() {
+        if !self.knows_results() {
             return None;
         }
         let mut literals = self.literals_of(mask).into_iter().rev();
@@ -174,7 +179,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
 
     /// The signal that is the last one by the only condition that is open here.
     pub(super) fn seen_alone(&mut self, mask: LaneMask) -> Option<Signal> {
-        if !self.signals.are_followed || !self.facts.signals.have_returned() {
+        if !self.knows_results() {
             return None;
         }
         let alone = |side: &&OpenSide| side.decided.len() == 1 && !side.is_widened();
@@ -192,9 +197,10 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
 
     /// Whether these lanes come here in some schedule although a condition is open: that their cta is the last one.
     pub(super) fn comes_last(&mut self, mask: LaneMask) -> bool {
-        if self.signals.are_followed && self.facts.signals.have_returned() {
-            self.judge_case();
+        if !self.knows_results() {
+            return false;
         }
+        self.judge_case();
         let seen = self.seen_alone(mask);
         seen.is_some_and(|signal| self.facts.signals.can_be_last(signal.location))
     }
