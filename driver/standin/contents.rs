@@ -1,18 +1,22 @@
 //! Contents of allocations: as files of the record, and the pointers within them.
 
 use std::collections::BTreeMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::mem;
 use std::sync::Arc;
 
 use crate::allocation::{Allocation, Contents, Kind, Snapshot};
 use crate::foreign::Host;
+use crate::hash::WordHash;
 use crate::mapped;
 use crate::memory::Memory;
 use crate::record::Record;
 
-/// Bytes that are searched for addresses at once.
+/// Bytes that are read at once to be searched for addresses.
 const PIECE: usize = 1 << 20;
+/// Bytes that are looked through word by word if they might hold an address at all.
+const PART: usize = 256;
+/// Bytes of a word that begins in a piece, or a part, and ends in the next.
+const REST: usize = 7;
 /// Bytes of an address.
 const WORD: u64 = 8;
 /// Bytes of a line of a file.
@@ -88,7 +92,7 @@ fn take(
         known.remove(at, at + 8);
     }
     let known = known.within(0, own.size);
-    let name = record.contents(fingerprint(&bytes, &known), || hexadecimal(&bytes, &known));
+    let name = record.contents(hash(&bytes, &known), || hexadecimal(&bytes, &known));
     Contents { name: Some(name), pointers }
 }
 
@@ -120,57 +124,133 @@ fn find_words(memory: &mut Memory, base: u64) {
 }
 
 /// Adds the words within a range of an allocation that might be addresses.
-fn add_words(memory: &Memory, base: u64, (low, high): (u64, u64), to: &mut BTreeMap<u64, u64>) {
-    for start in (low.next_multiple_of(WORD)..high).step_by(PIECE) {
-        let count = usize::try_from(high - start).unwrap_or(PIECE).min(PIECE);
-        let piece = memory.read(base, start, count);
-        let words = piece.chunks_exact(8).zip((start..).step_by(8)).filter_map(|(word, at)| {
-            let word = u64::from_le_bytes(*word.first_chunk()?);
-            memory.might_be_address(word).then_some((at, word))
-        });
-        to.extend(words);
-    }
+fn add_words(memory: &Memory, base: u64, range: (u64, u64), to: &mut BTreeMap<u64, u64>) {
+    search(memory, base, range, &mut |at, word| {
+        if at.is_multiple_of(WORD) {
+            to.insert(at, word);
+        }
+    });
 }
 
 /// Returns the known words that might be addresses and are at no multiple of 8 bytes, with their offsets.
 fn hidden(memory: &Memory, base: u64, own: &Allocation) -> Vec<(u64, u64)> {
     let mut found = Vec::new();
-    for (low, high) in own.known.within(0, own.size) {
-        let bytes = memory.read(base, low, usize::try_from(high - low).unwrap_or(0));
-        let words = bytes.windows(8).zip(low..).filter_map(|(word, at)| {
-            let word = u64::from_le_bytes(*word.first_chunk()?);
-            (!at.is_multiple_of(8) && memory.might_be_address(word)).then_some((at, word))
+    for range in own.known.within(0, own.size) {
+        search(memory, base, range, &mut |at, word| {
+            if !at.is_multiple_of(WORD) {
+                found.push((at, word));
+            }
         });
-        found.extend(words);
     }
     found
 }
 
-/// Returns a number that other contents do not have: it is found in a fraction of the time that the name takes.
-fn fingerprint(bytes: &[u8], known: &[(u64, u64)]) -> (u64, u64) {
-    let half = |salt: u8| {
-        let mut hasher = DefaultHasher::new();
-        (salt, bytes, known).hash(&mut hasher);
-        hasher.finish()
-    };
-    (half(0), half(1))
+/// Calls `found` with each word of 8 bytes, at any offset within a range of an allocation, that might be an address.
+fn search(memory: &Memory, base: u64, (low, high): (u64, u64), found: &mut dyn FnMut(u64, u64)) {
+    for start in (low..high).step_by(PIECE) {
+        let most = usize::try_from(high - start).unwrap_or(usize::MAX);
+        let piece = memory.read(base, start, most.min(PIECE + REST));
+        search_piece(memory, &piece, &mut |at, word| found(start + at, word));
+    }
+}
+
+/// Calls `found` with each word among these bytes that might be an address, and its offset.
+fn search_piece(memory: &Memory, piece: &[u8], found: &mut dyn FnMut(u64, u64)) {
+    for (part, first) in (0..piece.len()).step_by(PART).zip((0..).step_by(PART)) {
+        let part = &piece[part..piece.len().min(part + PART + REST)];
+        if !memory.might_hold_address(part) {
+            continue;
+        }
+        for (word, at) in part.windows(8).zip(first..) {
+            let word = word.first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
+            if memory.might_be_address(word) {
+                found(at, word);
+            }
+        }
+    }
+}
+
+/// Returns the hash of contents: of the bytes, zeros where they are not known, and of the ranges that are known.
+fn hash(bytes: &[u8], known: &[(u64, u64)]) -> u128 {
+    let mut hash = WordHash::new();
+    hash.bytes(bytes);
+    for (low, high) in known {
+        hash.word(*low);
+        hash.word(*high);
+    }
+    hash.finish()
 }
 
 /// Returns the text of a file of contents.
-fn hexadecimal(bytes: &[u8], known: &[(u64, u64)]) -> String {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let mut is_known = vec![false; bytes.len()];
-    for (low, high) in known {
-        let range = usize::try_from(*low).unwrap_or(0)..usize::try_from(*high).unwrap_or(0);
-        is_known[range].fill(true);
-    }
-    let mut text = Vec::with_capacity(bytes.len() * 2 + bytes.len() / LINE + 1);
-    for (line, is_known) in bytes.chunks(LINE).zip(is_known.chunks(LINE)) {
-        for (byte, is_known) in line.iter().zip(is_known) {
-            let digits = [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]];
-            text.extend(if *is_known { digits } else { *b".." });
+fn hexadecimal(bytes: &[u8], known: &[(u64, u64)]) -> Vec<u8> {
+    let mut text = vec![b'\n'; bytes.len() * 2 + bytes.len().div_ceil(LINE)];
+    for (text, line) in text.chunks_mut(LINE * 2 + 1).zip(bytes.chunks(LINE)) {
+        for (pair, byte) in text.as_chunks_mut::<2>().0.iter_mut().zip(line) {
+            *pair = PAIRS[usize::from(*byte)];
         }
-        text.push(b'\n');
     }
-    String::from_utf8(text).unwrap_or_default()
+    let size = bytes.len() as u64;
+    let ends = known.iter().map(|(_, high)| *high);
+    let starts = known.iter().map(|(low, _)| *low).chain([size]);
+    for at in [0].into_iter().chain(ends).zip(starts).flat_map(|(low, high)| low..high) {
+        let at = usize::try_from(at).unwrap_or(0);
+        let first = at * 2 + at / LINE;
+        text[first..first + 2].fill(b'.');
+    }
+    text
+}
+
+/// The two hexadecimal digits of each byte.
+const PAIRS: [[u8; 2]; 256] = {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut pairs = [[0; 2]; 256];
+    let mut byte = 0;
+    while byte < pairs.len() {
+        pairs[byte] = [DIGITS[byte >> 4], DIGITS[byte & 15]];
+        byte += 1;
+    }
+    pairs
+};
+
+#[cfg(test)]
+mod tests {
+    use super::{Memory, PART, hexadecimal, search_piece};
+
+    /// Addresses at every offset are found, among bytes that look like parts of addresses, and nothing else.
+    #[test]
+    fn the_search_finds_what_a_look_at_every_word_finds() {
+        let memory = Memory::default();
+        let addresses =
+            [0x3b5d_2c00_0000_u64, 0x3b5d_2c01_0203, 0x4000_0000_0000, 0x4fff_ffff_ffff];
+        let none = [0x3b5d_2bff_ffff_u64, 0x5000_0000_0000, 0x0100_4000_0000_0000, 0];
+        let mut number = 1_u64;
+        for (at, word) in (0..2 * PART + 20)
+            .flat_map(|at| addresses.iter().chain(&none).map(move |word| (at, word)))
+        {
+            for noise in [[0, 0], [0xff, 0xff], [0x3b, 0], [0x4f, 0xff]] {
+                let mut next = || {
+                    number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    noise[usize::from(number >> 63 != 0)]
+                };
+                let mut bytes: Vec<u8> = (0..2 * PART + 30).map(|_| next()).collect();
+                let end = bytes.len().min(at + 8);
+                bytes[at..end].copy_from_slice(&word.to_le_bytes()[..end - at]);
+                let words =
+                    bytes.windows(8).map(|word| u64::from_le_bytes(word.try_into().unwrap()));
+                let expected: Vec<_> =
+                    (0..).zip(words).filter(|(_, word)| memory.might_be_address(*word)).collect();
+                let mut found = Vec::new();
+                search_piece(&memory, &bytes, &mut |at, word| found.push((at, word)));
+                assert_eq!(found, expected, "{word:x} at {at}");
+            }
+        }
+    }
+
+    #[test]
+    fn bytes_that_are_not_known_are_points() {
+        let bytes: Vec<u8> = (0..34).collect();
+        let text = String::from_utf8(hexadecimal(&bytes, &[(1, 3), (31, 33)])).unwrap();
+        assert_eq!(text, format!("..0102{}1f\n20..\n", "..".repeat(28)));
+        assert_eq!(hexadecimal(&[], &[]), b"");
+    }
 }

@@ -251,6 +251,11 @@ impl Memory {
         pages::is_address(word) || (self.registered > 0 && self.find(word).is_some())
     }
 
+    /// Returns whether eight bytes in a row among these might be an address; `false` is certain.
+    pub(crate) fn might_hold_address(&self, bytes: &[u8]) -> bool {
+        self.registered > 0 || pages::might_hold_address(bytes)
+    }
+
     /// Returns base and offset of `count` bytes of one live allocation, or a refusal that says what is wrong.
     pub(crate) fn range(
         &self,

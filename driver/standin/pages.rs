@@ -56,6 +56,20 @@ pub(crate) fn is_address(number: u64) -> bool {
     (START..END).contains(&number)
 }
 
+/// Returns whether eight bytes in a row among these might be an address of device memory: `false` is certain. It looks at the three highest
+/// bytes of an address alone, in a loop that a compiler makes vectors of.
+pub(crate) fn might_hold_address(bytes: &[u8]) -> bool {
+    const LOW: u8 = START.to_be_bytes()[2];
+    const SPAN: u8 = (END - 1).to_be_bytes()[2] - LOW;
+    let from = |at: usize| bytes.get(at..).unwrap_or_default();
+    let highest = from(5).iter().zip(from(6)).zip(from(7));
+    let found = highest.fold(0, |found, ((fifth, sixth), seventh)| {
+        let is_high = u8::from(fifth.wrapping_sub(LOW) <= SPAN);
+        found | (is_high & u8::from(sixth | seventh == 0))
+    });
+    found != 0
+}
+
 /// Gives memory back to the system, which reads as zeros then, and returns whether the system took it.
 fn discard(start: u64, length: u64) -> bool {
     let Ok(length) = usize::try_from(length) else { return false };

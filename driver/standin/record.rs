@@ -4,8 +4,9 @@
 //!
 //! A folder, named by `WEFT_RECORD`. `modules/HASH.ptx` is the PTX text of one module; `contents/HASH.hex` the contents of an
 //! allocation; `launches/PID-START.jsonl`, one file a process, has one JSON object a line, appended with a single `write` of the
-//! whole line at each event, so that a process that aborts loses nothing. HASH is FNV-1a of 128 bits of the bytes of the PTX, or
-//! of the file, as 32 hexadecimal digits. Files in `modules/` and `contents/` are written under a temporary name, which starts with a
+//! whole line at each event, so that a process that aborts loses nothing. HASH is 32 hexadecimal digits: of a module, FNV-1a of
+//! 128 bits of the bytes of the PTX; of contents, the hash of `hash.rs` of their bytes, zeros where they are not known, and of the ranges that are
+//! known. Files in `modules/` and `contents/` are written under a temporary name, which starts with a
 //! point, and renamed.
 //!
 //! Every object has `"record"`, its kind. A line that a process has written is not written again: launches are kept once by
@@ -66,7 +67,7 @@
 //!
 //! Recording never stops the program: what cannot be written is not, and one line on standard error says so, once.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write};
@@ -99,8 +100,6 @@ pub(crate) struct Record {
     lines: HashSet<u128>,
     /// Names of the files that were written.
     stored: HashSet<PathBuf>,
-    /// Names of contents, by their fingerprints.
-    names: HashMap<(u64, u64), String>,
 }
 
 impl Record {
@@ -118,7 +117,6 @@ impl Record {
             pid: 0,
             lines: HashSet::new(),
             stored: HashSet::new(),
-            names: HashMap::new(),
         }
     }
 
@@ -165,7 +163,7 @@ impl Record {
     }
 
     /// Keeps a file such as `modules/HASH.ptx`, unless it is there.
-    pub(crate) fn store(&mut self, folder: &str, name: &str, bytes: &[u8]) {
+    fn store<B: AsRef<[u8]>>(&mut self, folder: &str, name: &str, bytes: impl FnOnce() -> B) {
         let Some(root) = &self.folder else { return };
         let path = root.join(folder).join(name);
         if !self.stored.contains(&path) {
@@ -175,20 +173,10 @@ impl Record {
         }
     }
 
-    /// Keeps contents, and returns their name. `text` is asked for only if this process has not kept contents with this
-    /// fingerprint before.
-    pub(crate) fn contents(
-        &mut self,
-        fingerprint: (u64, u64),
-        text: impl FnOnce() -> String,
-    ) -> String {
-        if let Some(name) = self.names.get(&fingerprint) {
-            return name.clone();
-        }
-        let text = text();
-        let name = hash::name(text.as_bytes());
-        self.store("contents", &format!("{name}.hex"), text.as_bytes());
-        self.names.insert(fingerprint, name.clone());
+    /// Keeps contents with this hash, and returns their name. `text` is asked for only if this process has not kept them before.
+    pub(crate) fn contents(&mut self, hash: u128, text: impl FnOnce() -> Vec<u8>) -> String {
+        let name = format!("{hash:032x}");
+        self.store("contents", &format!("{name}.hex"), text);
         name
     }
 
@@ -230,7 +218,7 @@ impl Record {
         kernels: impl IntoIterator<Item = &'k str>,
     ) -> String {
         let name = hash::name(ptx);
-        self.store("modules", &format!("{name}.ptx"), ptx);
+        self.store("modules", &format!("{name}.ptx"), || ptx);
         let line = Json::object(|json| {
             json.text("record", "module");
             json.text("hash", &name);
@@ -327,7 +315,7 @@ fn marks(doubt: Doubt) -> impl Iterator<Item = &'static str> {
 }
 
 /// Writes a file that is whole or not there.
-fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+fn write_whole<B: AsRef<[u8]>>(path: &Path, bytes: impl FnOnce() -> B) -> io::Result<()> {
     if path.exists() {
         return Ok(());
     }
@@ -335,7 +323,7 @@ fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let temporary = folder.join(format!(".{}-{name}", process::id()));
-    let done = fs::write(&temporary, bytes).and_then(|()| fs::rename(&temporary, path));
+    let done = fs::write(&temporary, bytes()).and_then(|()| fs::rename(&temporary, path));
     if done.is_err() {
         let _ = fs::remove_file(&temporary);
     }

@@ -4,7 +4,7 @@
 
 mod recorder;
 
-use recorder::{Recorded, name_of, record};
+use recorder::{Recorded, name_of_contents, record};
 use serde_json::{Value, json};
 
 /// The lines of a kind.
@@ -81,7 +81,7 @@ fn nodes_of_all_kinds_are_made_by_one_function() {
     let grids: Vec<_> = launches.iter().map(|line| line["grid"][0].clone()).collect();
     assert_eq!(grids, [json!(2), json!(3)]);
     // Words of 7, in which the copy has put two bytes at the end.
-    let contents = name_of(b"0700000007000302\n");
+    let contents = name_of_contents("0700000007000302\n");
     for launch in &launches {
         assert_eq!(launch["allocations"][0]["contents"], contents);
     }
@@ -121,6 +121,6 @@ fn rows_that_no_memory_has_are_refused_at_once() {
     );
     let launches = lines(&recorded, "launch");
     let row = format!("0707{}", "..".repeat(14));
-    let contents = name_of(format!("{row}{row}\n{row}{row}\n").as_bytes());
+    let contents = name_of_contents(&format!("{row}{row}\n{row}{row}\n"));
     assert_eq!(launches[0]["allocations"][0]["contents"], contents);
 }

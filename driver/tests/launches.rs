@@ -4,7 +4,7 @@
 
 mod recorder;
 
-use recorder::{name_of, record, run};
+use recorder::{name_of, name_of_contents, record, run};
 
 #[test]
 fn launches_are_recorded_once_by_content() {
@@ -233,7 +233,7 @@ fn graphs_launch_what_was_captured() {
     let grids: Vec<_> = launches.iter().map(|launch| launch["grid"][0].as_u64().unwrap()).collect();
     assert_eq!(grids, [3, 1, 2]);
     let known = format!("{}\n", "07000000".repeat(2));
-    assert_eq!(launches[1]["allocations"][0]["contents"], name_of(known.as_bytes()));
+    assert_eq!(launches[1]["allocations"][0]["contents"], name_of_contents(&known));
     assert_eq!(launches[1]["allocations"][0]["passed"], serde_json::Value::Null);
     assert_eq!(launches[2]["allocations"][0]["contents"], serde_json::Value::Null);
 }
@@ -245,7 +245,7 @@ fn memory_of_the_host_is_recorded_as_it_is_at_the_launch() {
     let lines = recorded.lines();
     let launches: Vec<_> =
         lines.iter().filter(|line| line.contains(r#""record":"launch""#)).collect();
-    let name = |text: &str| name_of(text.as_bytes());
+    let name = name_of_contents;
     let two = format!(
         r#""allocations":[{{"size":4,"contents":"{}","host":true}},{{"size":2,"contents":"{}","host":true}}]"#,
         name("01020304\n"),

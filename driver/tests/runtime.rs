@@ -8,7 +8,7 @@ mod recorder;
 use std::fs;
 use std::process::Command;
 
-use recorder::{HostProgram, Recorded, name_of, run_program};
+use recorder::{HostProgram, Recorded, name_of_contents, run_program};
 use serde_json::Value;
 
 /// Runs a scenario that has to end well, linked to the newest version.
@@ -154,7 +154,7 @@ fn graphs_keep_copies_of_rows() {
     let launches = of_kind(&recorded, "launch");
     // Each launch of the graph sets 8 bytes to 7, and copies two bytes into each of two rows of 4: the two launches are the same.
     assert_eq!(launches.len(), 1);
-    assert_eq!(launches[0]["allocations"][0]["contents"], name_of(b"0102070706070707\n"));
+    assert_eq!(launches[0]["allocations"][0]["contents"], name_of_contents("0102070706070707\n"));
 }
 
 #[test]
@@ -172,9 +172,9 @@ fn graphs_are_made_node_by_node() {
     let recorded = record("nodes");
     let launches = of_kind(&recorded, "launch");
     // The second launch has another grid. Both find the words 7 and 1.
-    let known = name_of(b"0700000001000000\n");
+    let known = name_of_contents("0700000001000000\n");
     assert_eq!(launches.len(), 4);
-    let nines = name_of(b"0900000009000000\n");
+    let nines = name_of_contents("0900000009000000\n");
     for (launch, grid) in launches.iter().zip(1..) {
         assert_eq!(launch["grid"][0], grid);
         assert_eq!(launch["allocations"][0]["contents"], if grid < 3 { &*known } else { &*nines });
