@@ -27,9 +27,10 @@ pub(crate) fn run(arguments: &CheckArgs, printer: &mut Printer) -> Result<Exit, 
 fn checked(arguments: &CheckArgs, printer: &mut Printer) -> Result<Exit, Failure> {
     let solver = arguments.solver.solver()?;
     let checker = solver.map(Solver::checker).unwrap_or_default();
+    let most = arguments.most.most_launches.unwrap_or_default();
     let files = Files {
         paths: &arguments.files,
-        record: arguments.record.as_deref(),
+        record: arguments.record.as_deref().map(|folder| (folder, most)),
         kernel: arguments.kernel.as_ref(),
         settings: &arguments.settings,
         config: arguments.config.as_deref(),

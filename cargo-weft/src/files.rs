@@ -8,7 +8,7 @@ use regex::Regex;
 use weft_harness::case::{self, Checker, Job, Package, PlanError};
 use weft_harness::config::{Config, ConfigError, DeadEntry};
 use weft_harness::discover::{DiscoverError, PtxFile};
-use weft_harness::record::{Record, RecordError};
+use weft_harness::record::{MostLaunches, Record, RecordError};
 
 use crate::arguments::KernelArgs;
 use crate::collect;
@@ -46,8 +46,8 @@ pub(crate) enum RequestError {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Files<'a> {
     pub(crate) paths: &'a [PathBuf],
-    /// The folder of a record of launches.
-    pub(crate) record: Option<&'a Path>,
+    /// The folder of a record of launches, and how many of these are checked.
+    pub(crate) record: Option<(&'a Path, MostLaunches)>,
     pub(crate) kernel: Option<&'a Regex>,
     pub(crate) settings: &'a CommandSettings,
     pub(crate) config: Option<&'a Path>,
@@ -137,11 +137,12 @@ fn is_name(path: &Path) -> bool {
 fn package(
     files: Vec<PtxFile>,
     config: Config,
-    record: Option<&Path>,
+    record: Option<(&Path, MostLaunches)>,
 ) -> Result<Package, RequestError> {
     let dir = env::current_dir().unwrap_or_default();
     let mut package = Package::new("", dir.clone(), config, files);
-    if let Some(folder) = record {
+    if let Some((folder, most)) = record {
+        package.records.most = most;
         let none = || RequestError::NoRecord { folder: folder.to_owned() };
         let own = Record::read(folder)?.filter(|own| !own.is_empty()).ok_or_else(none)?;
         package.records.records.push(Arc::new(own));

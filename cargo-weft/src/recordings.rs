@@ -63,7 +63,7 @@ impl Recordings {
     /// Reads the record of the workspace, if there is one.
     pub(crate) fn open(target: &Path, selection: &Selection) -> Result<Self, RecordError> {
         let source = LaunchSource::from(selection.launches);
-        let most = selection.most_launches.unwrap_or_default();
+        let most = selection.most.most_launches.unwrap_or_default();
         let own = match source {
             LaunchSource::Configured => None,
             _ => Record::read(&folder(target))?.map(Arc::new),

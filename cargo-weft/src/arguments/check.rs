@@ -8,7 +8,7 @@ use regex::Regex;
 
 use super::kernels::KernelArgs;
 use super::partition::Partition;
-use super::selection::Selection;
+use super::selection::{MostArgs, Selection};
 use crate::options::{ListFormat, MessageFormat};
 use crate::settings::CommandSettings;
 use crate::solver::{Solver, SolverError};
@@ -78,6 +78,8 @@ pub(crate) struct CheckArgs {
     /// Check the kernels of the record of launches in this folder, and those of the files under its launches
     #[arg(long, value_name = "DIR")]
     pub(crate) record: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) most: MostArgs,
     /// Only kernels whose mangled or demangled name matches
     #[arg(long, value_name = "REGEX")]
     pub(crate) kernel: Option<Regex>,

@@ -21,16 +21,23 @@ pub(crate) struct Selection {
     /// Which launches kernels are checked under, if there is a record of `cargo weft record`
     #[arg(long, value_enum, value_name = "WHICH", default_value_t)]
     pub(crate) launches: LaunchesWord,
-    /// How many recorded launches of a kernel are checked, or `all`: those with the smallest and largest sizes and numbers, and those that
-    /// differ most (16)
-    #[arg(long, value_name = "NUMBER", env = MostLaunches::VARIABLE)]
-    pub(crate) most_launches: Option<MostLaunches>,
+    #[command(flatten)]
+    pub(crate) most: MostArgs,
     #[command(flatten)]
     pub(crate) features: clap_cargo::Features,
     #[command(flatten)]
     pub(crate) resolution: Resolution,
     #[command(flatten)]
     pub(crate) build: BuildFlags,
+}
+
+/// How much of a record is checked.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct MostArgs {
+    /// How many recorded launches of a kernel are checked, or `all`: those with the smallest and largest sizes and numbers, and those that
+    /// differ most (16)
+    #[arg(long, value_name = "NUMBER", env = MostLaunches::VARIABLE)]
+    pub(crate) most_launches: Option<MostLaunches>,
 }
 
 /// Cargo's flags on what it compiles and where to.

@@ -238,6 +238,8 @@ fn a_program_outside_of_packages_is_recorded_and_checked() {
     run.says("weft: 1 clean, 1 defect, 0 open, 2 skipped").complains("PTX of the record");
     let run = check("check --record target/weft/launches --kernel copy").exits(100);
     run.says("weft: 1 clean, 1 defect, 0 open");
+    let run = check("check --record target/weft/launches --kernel copy --most-launches 1");
+    run.complains("`--most-launches all`, or WEFT_MOST_LAUNCHES=all, checks every one");
     // A file that has the kernels built anew is checked in place of the PTX of the record.
     fs::write(folder.path().join("anew.ptx"), format!("// anew\n{KERNELS}"))
         .expect("it can be written");
