@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use cargo_metadata::Package;
 use weft_harness::case::PlanError;
-use weft_harness::record::{LostLaunch, RecordError};
+use weft_harness::record::{LostLaunch, Record, RecordError};
 
 use crate::baseline::BaselineError;
 use crate::capture::CaptureError;
@@ -80,6 +80,12 @@ pub(crate) enum Failure {
     Record(#[from] RecordError),
     #[error(transparent)]
     Recording(#[from] RecordingError),
+    #[error(
+        "no launches are recorded, neither in {} nor in the `{}` of a package: run `cargo weft record -- COMMAND`, such as \
+         `cargo weft record -- cargo test --no-fail-fast`, or leave out `--launches recorded`",
+        .0.display(), Record::SAVED
+    )]
+    NoRecord(PathBuf),
     #[error(transparent)]
     Lost(LostLaunch),
     #[error(
@@ -157,6 +163,7 @@ impl Failure {
             | Self::Capture(_)
             | Self::Record(_)
             | Self::Recording(_)
+            | Self::NoRecord(_)
             | Self::Lost(_)
             | Self::Foreign { .. }
             | Self::OtherWorkspace { .. }

@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
-use weft_harness::record::{Record, RecordError, keep_sources};
+use weft_harness::record::{Record, RecordError, keep_sources, name_by_contents};
 
 use crate::arguments::RecordArgs;
 use crate::exit::{Exit, Failure};
@@ -32,11 +32,12 @@ pub(crate) enum RecordingError {
     Keep { folder: PathBuf, source: io::Error },
     #[error(transparent)]
     Read(#[from] RecordError),
-    #[error("`{}` ended with {status}", .program.display())]
-    Program { program: PathBuf, status: ExitStatus },
+    #[error("`{}` ended with {status}{}", .program.display(), after(*.is_recorded))]
+    Program { program: PathBuf, status: ExitStatus, is_recorded: bool },
     #[error(
-        "no launches were seen: the program made no call to the CUDA driver or runtime that the stand-in could see, which programs \
-         find by LD_LIBRARY_PATH as libcuda.so.1 and libcudart.so"
+        "no launches were seen: the program has not called the stand-in for libcuda.so.1 and libcudart.so, which is the first folder of \
+         LD_LIBRARY_PATH. Either it uses no CUDA this time; or it sets that variable anew, has other folders built in (`readelf -d PROGRAM`, \
+         RPATH), or opens a library by its path: `LD_DEBUG=libs` shows where it looks"
     )]
     NoProcess,
     #[error(
@@ -47,6 +48,15 @@ pub(crate) enum RecordingError {
     StaticRuntime,
     #[error("no launches were seen: the program used CUDA, but launched no kernel{}", kernels_in(*.modules))]
     NoLaunch { modules: usize },
+}
+
+/// Returns what is said of the launches of a program that has failed.
+fn after(is_recorded: bool) -> &'static str {
+    if is_recorded {
+        "; what it launched before is recorded. Kernels do not run while they are recorded, so that tests which compare results fail"
+    } else {
+        ""
+    }
 }
 
 /// Returns what is said of modules that were loaded.
@@ -87,6 +97,8 @@ pub(crate) fn run(arguments: &RecordArgs, printer: &mut Printer) -> Result<Exit,
             printer.notice(&format!("the record that is in {folder} stays as it is"));
         }
     } else {
+        name_by_contents(own, &root)
+            .map_err(|source| RecordingError::Keep { folder: own.to_owned(), source })?;
         move_to(own, destination, arguments.keep)?;
     }
     told(&record, destination, printer)?;
@@ -104,7 +116,8 @@ pub(crate) fn run(arguments: &RecordArgs, printer: &mut Printer) -> Result<Exit,
     }
     if !status.success() {
         let program = PathBuf::from(&arguments.command[0]);
-        return Err(RecordingError::Program { program, status }.into());
+        let is_recorded = !record.launches().is_empty();
+        return Err(RecordingError::Program { program, status, is_recorded }.into());
     }
     match record {
         _ if record.processes == 0 => Err(RecordingError::NoProcess.into()),
@@ -233,10 +246,17 @@ pub(crate) fn counted(count: usize, one: &str, more: &str) -> String {
 /// Says what was recorded.
 fn told(record: &Record, folder: &Path, printer: &mut Printer) -> io::Result<()> {
     let kernels: BTreeSet<&str> = record.launches().iter().map(|own| own.kernel.as_str()).collect();
-    if !record.is_empty() {
+    let refused = record.refused.len();
+    if kernels.is_empty() && refused > 0 {
+        printer.line(&format!(
+            "recorded no launch, and {}, in {}",
+            counted(refused, "call that CUDA refuses", "calls that CUDA refuses"),
+            folder.display()
+        ))?;
+    } else if !record.is_empty() {
         printer.line(&format!(
             "recorded {} of {}, by {}, in {}",
-            counted(record.launches().len(), "launch", "launches"),
+            counted(record.launches().len(), "distinct launch", "distinct launches"),
             counted(kernels.len(), "kernel", "kernels"),
             counted(record.processes, "process", "processes"),
             folder.display()

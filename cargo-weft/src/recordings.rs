@@ -101,11 +101,11 @@ impl Recordings {
             package.records.others = &all - &own;
             self.add_own(package, root);
         }
-        let records = PackageRecords {
+        let mut records = PackageRecords {
             records: self.own.iter().cloned().collect(),
-            others: BTreeSet::new(),
             source: self.source,
             most: self.most,
+            ..PackageRecords::default()
         };
         let files: Vec<_> = packages.iter().flat_map(|own| own.files.iter().cloned()).collect();
         let strangers = records.strangers(&files, root);
@@ -113,6 +113,7 @@ impl Recordings {
             _ if strangers.is_empty() => None,
             [only] => {
                 only.files.extend(strangers);
+                only.records.moved.extend(records.moved);
                 None
             }
             _ => {
@@ -123,6 +124,11 @@ impl Recordings {
         }
     }
 
+    /// Whether only recorded launches are asked for, and there are none.
+    pub(crate) fn is_missing(&self) -> bool {
+        self.source == LaunchSource::Recorded && self.folders.is_empty()
+    }
+
     /// Gives a package the record of the workspace, in place of what it keeps of the same kernels.
     fn add_own(&mut self, package: &mut Package, root: &Path) {
         let folders = package.records.records.iter().filter(|record| !record.is_empty());
@@ -131,7 +137,7 @@ impl Recordings {
             let replaced = package.records.add_newer(own);
             if !replaced.is_empty() {
                 // Modules without launches of their own are no files of the package any more.
-                let saved = PackageRecords {
+                let mut saved = PackageRecords {
                     records: package
                         .records
                         .records
@@ -142,7 +148,9 @@ impl Recordings {
                     ..package.records.clone()
                 };
                 package.files.retain(|file| !saved.has(file));
-                package.files.extend(saved.strangers(&package.files, root));
+                let strangers = saved.strangers(&package.files, root);
+                package.files.extend(strangers);
+                package.records.moved = saved.moved;
             }
             self.replaced.extend(replaced);
             self.folders.extend(Some(own.folder().to_owned()).filter(|_| !own.is_empty()));
@@ -175,6 +183,10 @@ impl Recordings {
         let plain = |text| LaunchNote { text, is_vital: false };
         let jobs = || packages.iter().flatten().filter(|job| !job.is_unread());
         if jobs().all(|job| job.recorded.is_none()) {
+            // Of modules that could not be read, their error says more.
+            if packages.iter().flatten().any(Job::is_unread) {
+                return Vec::new();
+            }
             let record = self.own.as_ref().filter(|record| !record.is_empty());
             let none = "the record has no launch of these kernels";
             return record.map(|_| plain(none.to_owned())).into_iter().collect();

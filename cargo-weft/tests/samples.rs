@@ -168,7 +168,7 @@ fn the_launches_of_a_crates_own_tests() {
     let remedy =
         "`cargo fetch --manifest-path fixtures/recorded/Cargo.toml` gets what the crate needs";
     assert_eq!(code, Some(0), "{remedy}\n{out}\n{err}");
-    assert!(out.contains("recorded 5 launches of 3 kernels, by 1 process, in "), "{out}");
+    assert!(out.contains("recorded 5 distinct launches of 3 kernels, by 1 process, in "), "{out}");
     let (code, out, err) = in_recorded(&["test", "--message-format", "json", "--no-cache"]);
     assert_eq!(code, Some(100), "{out}\n{err}");
     let notes: Vec<&str> = err.lines().collect();

@@ -112,6 +112,8 @@ pub(crate) struct Allocation {
     pub(crate) version: u64,
     /// Kernels that might have stored into it since the host overwrote all of it.
     pub(crate) passed: BTreeSet<Passed>,
+    /// Whether a kernel was ever given a way to it, which it might have stored where later kernels find it.
+    pub(crate) was_passed: bool,
     /// How many launches there had been when the host last overwrote all of it.
     pub(crate) since: u64,
     /// What was written of it last.
@@ -135,11 +137,17 @@ impl Allocation {
         for (low, high) in moved(&next.computed) {
             self.computed.insert(low + shift, high + shift);
         }
-        self.passed.extend(next.passed.iter().cloned());
-        self.since = self.since.min(next.since);
+        self.inherit(next.clone());
         self.size += next.size;
         self.words = Words::default();
         self.version += 1;
+    }
+
+    /// Takes over which kernels might have stored into another allocation, of which bytes are in this one.
+    pub(crate) fn inherit(&mut self, other: Allocation) {
+        self.passed.extend(other.passed);
+        self.was_passed |= other.was_passed;
+        self.since = self.since.min(other.since);
     }
 
     /// Returns what of it begins at an offset, and is `size` bytes long.
@@ -160,6 +168,12 @@ impl Allocation {
             words: Words::default(),
             ..self.clone()
         }
+    }
+
+    /// Whether what a range of it holds might be other bytes on a device, where kernels run. `launches`: how many there were.
+    pub(crate) fn might_differ(&self, start: u64, end: u64, launches: u64) -> bool {
+        let is_stray = self.was_passed && self.since < launches;
+        is_stray || !self.passed.is_empty() || !self.computed.within(start, end).is_empty()
     }
 
     /// Notes that nobody knows these bytes any more.

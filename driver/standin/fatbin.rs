@@ -4,6 +4,8 @@
 //! documented by NVIDIA; it was read from files that nvcc 13.0 and `fatbinary` write with each of their `--compress-mode`s. What is not
 //! understood is named as a reason.
 
+use std::fmt::{self, Display, Formatter};
+
 use crate::{lz4, zstd};
 
 /// First word of a container.
@@ -13,12 +15,74 @@ pub(crate) const WRAPPER: u32 = 0x4662_43b1;
 /// Bytes of the container's header: magic, version, header size, bytes of all entries.
 pub(crate) const HEADER: usize = 16;
 
+/// Why nothing is kept of machine code.
+pub(crate) const MACHINE_CODE: &str = "it holds machine code alone; nvcc keeps PTX too with `-arch=sm_80`, or with `code=compute_80` of `-gencode`";
+
 /// Kinds of entries: PTX, and machine code.
 const KIND_PTX: u16 = 1;
 const KIND_CODE: u16 = 2;
 /// Flags of an entry: its bytes are one LZ4 block; one zstd frame.
 const FLAG_LZ4: u64 = 0x2000;
 const FLAG_ZSTD: u64 = 0x8000;
+/// It is for one device alone, such as `sm_90a`; for the devices of a family, such as `sm_100f`.
+const FLAG_ONLY: u64 = 0x10_0000;
+const FLAG_FAMILY: u64 = 0x20_0000;
+
+/// Which devices beside its own an entry is for. The narrower ones come later: a device takes what was compiled for it in particular.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Reach {
+    All,
+    Family,
+    Only,
+}
+
+/// What an entry is compiled for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Target {
+    /// The device, such as 90.
+    number: u32,
+    reach: Reach,
+}
+
+impl Target {
+    fn of(entry: &[u8]) -> Self {
+        let flags = u64_at(entry, 40).unwrap_or(0);
+        let reach = match (flags & FLAG_ONLY != 0, flags & FLAG_FAMILY != 0) {
+            (true, _) => Reach::Only,
+            (false, true) => Reach::Family,
+            (false, false) => Reach::All,
+        };
+        Target { number: u32_at(entry, 28).unwrap_or(0), reach }
+    }
+
+    /// Whether a device such as 90 can run PTX for this (CUDA Programming Guide, "PTX Compatibility", "Feature Set Compiler Targets").
+    fn text_runs_on(self, device: u32) -> bool {
+        match self.reach {
+            Reach::All => self.number <= device,
+            Reach::Family | Reach::Only => self.code_runs_on(device),
+        }
+    }
+
+    /// Whether it can run machine code for this: that of the same major version, and no newer ("Binary Compatibility").
+    fn code_runs_on(self, device: u32) -> bool {
+        match self.reach {
+            Reach::Only => self.number == device,
+            Reach::All | Reach::Family => self.number / 10 == device / 10 && self.number <= device,
+        }
+    }
+}
+
+impl Display for Target {
+    /// Writes the part of its name that has no kind: `90a` of `sm_90a` and `compute_90a`.
+    fn fmt(&self, to: &mut Formatter<'_>) -> fmt::Result {
+        let letter = match self.reach {
+            Reach::All => "",
+            Reach::Family => "f",
+            Reach::Only => "a",
+        };
+        write!(to, "{}{letter}", self.number)
+    }
+}
 
 /// Returns the bytes of a whole container, by its header.
 pub(crate) fn length(header: &[u8]) -> Option<usize> {
@@ -27,17 +91,11 @@ pub(crate) fn length(header: &[u8]) -> Option<usize> {
     head.checked_add(body).filter(|_| u32_at(header, 0) == Some(MAGIC))
 }
 
-/// Whether a device runs machine code for another one: that of the same major version, and no newer (CUDA Programming Guide, "Binary
-/// Compatibility").
-fn runs(device: u32, code: u32) -> bool {
-    code / 10 == device / 10 && code <= device
-}
-
 /// Returns the PTX of a container that a device such as 90 runs, or why there is none. PTX that is only for newer devices is taken where there
 /// is no other.
 pub(crate) fn ptx(container: &[u8], device: u32) -> Result<Vec<u8>, String> {
     let mut at = usize::from(u16_at(container, 6).ok_or("the container is cut short")?);
-    let (mut best, mut reason) = (None, "it holds machine code alone".to_owned());
+    let (mut best, mut reason) = (None, MACHINE_CODE.to_owned());
     let mut code = None;
     while let Some(entry) = container.get(at..).filter(|rest| rest.len() >= 64) {
         let (Some(kind), Some(head), Some(body)) =
@@ -48,25 +106,31 @@ pub(crate) fn ptx(container: &[u8], device: u32) -> Result<Vec<u8>, String> {
         let (Ok(head), Ok(body)) = (usize::try_from(head), usize::try_from(body)) else { break };
         let end = head.checked_add(body).filter(|end| *end > 0 && *end <= entry.len());
         let end = end.ok_or("an entry is longer than the container")?;
-        let of = u32_at(entry, 28).unwrap_or(0);
-        let rank = (of <= device, of);
+        let target = Target::of(entry);
+        let rank = (target.text_runs_on(device), target);
         if kind == KIND_PTX && best.as_ref().is_none_or(|(newest, _)| *newest < rank) {
             match text(entry, head, end) {
                 Ok(text) => best = Some((rank, text)),
                 Err(why) => reason = why,
             }
-        } else if kind == KIND_CODE && runs(device, of) {
-            code = code.max(Some(of));
+        } else if kind == KIND_CODE && target.code_runs_on(device) {
+            code = code.max(Some(target));
         }
         at += end;
     }
-    let (rank, text) = best.ok_or(reason)?;
-    match code.filter(|code| rank < (true, *code)) {
+    let ((can_run, target), text) = best.ok_or(reason)?;
+    match code.filter(|code| (can_run, target) < (true, *code)) {
         // What was compiled for another device might be other code.
-        Some(code) => Err(format!(
-            "a device of sm_{device} runs its machine code for sm_{code}, whose PTX is not there, but that for sm_{}; `--device sm_{}` takes that",
-            rank.1, rank.1
-        )),
+        Some(code) => {
+            let remedy = if target.number == device {
+                format!("`-gencode arch=compute_{code},code=compute_{code}` keeps it")
+            } else {
+                format!("`--device sm_{}` takes that", target.number)
+            };
+            Err(format!(
+                "a device of sm_{device} runs its machine code for sm_{code}, whose PTX is not there, but that for sm_{target}; {remedy}"
+            ))
+        }
         None => Ok(text),
     }
 }
@@ -197,6 +261,44 @@ mod tests {
         // The only PTX is for a newer device.
         let newer = [entry(1, 100, PLAIN, b".version 8.0", 0, 0), code(90)];
         assert!(ptx(&container(&newer), 90).is_err() && ptx(&container(&newer), 100).is_ok());
+    }
+
+    #[test]
+    fn what_is_for_one_device_or_a_family_is_not_taken_elsewhere() {
+        const ONLY: u64 = PLAIN | 0x10_0000;
+        const FAMILY: u64 = PLAIN | 0x20_0000;
+        let text = |device: u32, flags| {
+            let name = format!(".version 8.0 // {device} {flags:x}");
+            entry(1, device, flags, name.as_bytes(), 0, 0)
+        };
+        let code = |device, flags| entry(2, device, flags, b"\x7fELF", 0, 0);
+        let taken = |entries: &[Vec<u8>], device| {
+            let text = ptx(&container(entries), device)?;
+            Ok::<_, String>(String::from_utf8_lossy(&text)[16..].to_owned())
+        };
+        for order in [[80, 90], [90, 80]] {
+            let all = order.map(|own| text(own, if own == 90 { ONLY } else { PLAIN }));
+            assert_eq!(
+                [80, 90, 100].map(|own| taken(&all, own).unwrap()),
+                ["80 11", "90 100011", "80 11"]
+            );
+        }
+        for flags in [[PLAIN, ONLY], [ONLY, PLAIN]] {
+            assert_eq!(taken(&flags.map(|own| text(90, own)), 90).unwrap(), "90 100011");
+        }
+        let family = [text(90, PLAIN), text(100, FAMILY)];
+        assert_eq!(
+            [90, 100, 103, 120].map(|own| taken(&family, own).unwrap()),
+            ["90 11", "100 200011", "100 200011", "90 11"]
+        );
+        assert_eq!(
+            taken(&[text(90, PLAIN), code(90, ONLY)], 90).unwrap_err(),
+            "a device of sm_90 runs its machine code for sm_90a, whose PTX is not there, but that for sm_90; \
+             `-gencode arch=compute_90a,code=compute_90a` keeps it"
+        );
+        assert!(taken(&[text(90, PLAIN), code(90, ONLY)], 100).is_ok());
+        assert!(taken(&[text(80, PLAIN), code(100, FAMILY)], 103).is_err());
+        assert!(taken(&[text(90, ONLY), code(90, PLAIN)], 90).is_ok());
     }
 
     #[test]

@@ -11,6 +11,9 @@ pub(crate) const UPDATED: u32 = 0;
 const TOPOLOGY_CHANGED: u32 = 2;
 const TYPE_CHANGED: u32 = 3;
 
+/// Handle of the default stream of a thread: the others, 0 and 1, are that of all threads, which cannot be captured.
+const PER_THREAD: u64 = 2;
+
 /// Handles of nodes are greater than all others.
 const FIRST_NODE: u64 = 1 << 48;
 
@@ -45,8 +48,11 @@ impl Graphs {
 
     /// Begins a capture; `fresh` is its handle.
     pub(crate) fn begin(&mut self, stream: u64, fresh: u64) -> Result<(), Refusal> {
-        if stream <= 2 {
-            return Err(refuse(Status::StreamCaptureUnsupported, "captures a default stream"));
+        if stream < PER_THREAD {
+            return Err(refuse(
+                Status::StreamCaptureUnsupported,
+                "captures the default stream of all threads",
+            ));
         }
         if self.streams.contains_key(&stream) {
             return Err(refuse(Status::IllegalState, "captures a stream that is captured"));

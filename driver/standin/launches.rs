@@ -9,6 +9,7 @@ use crate::contents;
 use crate::doubt;
 use crate::json::Json;
 use crate::limits::Configuration;
+use crate::mapped;
 use crate::memory::Memory;
 use crate::modules::Kernel;
 use crate::record::Record;
@@ -42,6 +43,8 @@ struct Argument {
     pointers: Vec<Pointer>,
     /// Where pointers to freed memory are.
     freed: Vec<u64>,
+    /// Where addresses of the host are, in no memory that the device knows.
+    hosts: Vec<u64>,
     maps: Vec<Map>,
 }
 
@@ -68,23 +71,23 @@ impl Numbering<'_> {
 
     /// Returns the pointers within an argument, and the argument with zeros in their places.
     fn argument(&mut self, bytes: &[u8]) -> Argument {
-        let (mut plain, mut pointers, mut freed) = (bytes.to_vec(), Vec::new(), Vec::new());
+        let (mut pointers, mut freed, mut hosts) = (Vec::new(), Vec::new(), Vec::new());
+        let mut plain = bytes.to_vec();
         let maps = self.maps(&mut plain);
         let words = plain.clone();
         for (word, at) in words.chunks_exact(8).zip((0..).step_by(8)) {
             let address = word.first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
-            if !self.memory.might_be_address(address) {
-                continue;
-            }
-            match self.pointer(at, address) {
+            let found = self.memory.might_be_address(address).then(|| self.pointer(at, address));
+            match found.flatten() {
                 Some(pointer) => pointers.push(pointer),
                 None if self.memory.is_freed(address) => freed.push(at),
+                None if mapped::is_address(address) => hosts.push(at),
                 None => continue,
             }
             let at = usize::try_from(at).unwrap_or(0);
             plain[at..at + 8].fill(0);
         }
-        Argument { bytes: plain, pointers, freed, maps }
+        Argument { bytes: plain, pointers, freed, hosts, maps }
     }
 
     /// Returns whether arguments hold an address where no pointer is looked for: at no multiple of 8 bytes, or in two numbers.
@@ -184,6 +187,7 @@ pub(crate) fn record(
     let reached = reached.into_iter().chain(surfaces).collect();
     note_passed(&mut state.memory, name.as_deref(), &kernel.name, reached);
     state.memory.launches += 1;
+    state.modules.launched(kernel.module, &kernel.name);
     state.launched.extend(name.map(|name| (name, kernel.name.clone())));
 }
 
@@ -215,6 +219,9 @@ fn write_arguments(json: &mut Json, values: Option<&[Argument]>, reason: Option<
             json.objects("pointers", &argument.pointers, write_pointer);
             if !argument.freed.is_empty() {
                 json.numbers("freed", &argument.freed);
+            }
+            if !argument.hosts.is_empty() {
+                json.numbers("hosts", &argument.hosts);
             }
             if !argument.maps.is_empty() {
                 json.objects("maps", &argument.maps, write_map);
@@ -327,6 +334,7 @@ fn note_passed(
 ) {
     for (base, reach) in reached {
         let Some(own) = memory.at(base) else { continue };
+        own.was_passed = true;
         own.passed.insert(Passed {
             module: module.map(str::to_owned),
             kernel: kernel.to_owned(),

@@ -22,12 +22,24 @@ pub(crate) struct Configuration {
 
 /// Number of the attribute of a kernel that raises the limit of dynamic shared memory.
 pub(crate) const DYNAMIC_SHARED: i32 = 8;
+/// Numbers of the attributes that state the cluster, where a launch does not: its blocks in x, y and z.
+const CLUSTER: [i32; 3] = [11, 12, 13];
 /// Number of the attribute that allows clusters of more than 8 blocks.
 pub(crate) const LARGE_CLUSTERS: i32 = 14;
 /// Blocks of a cluster that every device can run.
 const PORTABLE_CLUSTER: u32 = 8;
 /// Blocks of the largest cluster.
 const LARGEST_CLUSTER: u32 = 16;
+
+impl Configuration {
+    /// Returns the launch with the cluster that attributes of the kernel state, if it states none itself.
+    pub(crate) fn with_attributes(self, kernel: &Kernel) -> Self {
+        let size = |number| kernel.attributes.get(&number).map_or(0, |own| own.cast_unsigned());
+        let stated = CLUSTER.map(size);
+        let of_kernel = (stated != [0; 3]).then(|| stated.map(|own| own.max(1)));
+        Configuration { cluster: self.cluster.or(of_kernel), ..self }
+    }
+}
 
 fn wrong(reason: String) -> Answer {
     Err(refuse(Status::InvalidValue, reason))

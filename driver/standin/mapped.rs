@@ -1,11 +1,12 @@
-//! Whether memory of the host is there: a program might unmap what it has registered. CUDA keeps such memory for its kernels; here it is
-//! gone.
+//! Whether memory of the host is there: a program might unmap what it has registered (CUDA keeps such memory for its kernels; here it is
+//! gone), and might give kernels addresses that only the host can use.
 
 use std::ffi::{c_int, c_ulong, c_void};
 use std::io;
 use std::process;
 
 use crate::foreign::Host;
+use crate::pages;
 
 /// A range of addresses, as the system has it.
 #[repr(C)]
@@ -27,6 +28,16 @@ unsafe extern "C" {
 
 /// What the system answers for addresses without memory.
 const EFAULT: i32 = 14;
+
+/// Returns whether a number is an address at which the host has memory, and none that programs compute with: those of 64-bit programs and
+/// their libraries need more than 32 bits.
+pub(crate) fn is_address(number: u64) -> bool {
+    const LOWEST: u64 = 1 << 32;
+    const HIGHEST: u64 = 1 << 47;
+    (LOWEST..HIGHEST).contains(&number)
+        && !pages::is_address(number)
+        && is_readable(Host::at(number), 1)
+}
 
 /// Returns whether so many bytes can be read. Where the system does not say, they are taken to be there.
 pub(crate) fn is_readable(at: Host, count: usize) -> bool {

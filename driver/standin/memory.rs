@@ -29,6 +29,8 @@ pub(crate) struct Memory {
     pub(crate) registrations: u64,
     /// Number of live allocations that are the host's own.
     registered: usize,
+    /// What is known of memory of the host that was registered before: kernels have changed it all the same.
+    unregistered: BTreeMap<u64, Allocation>,
     /// Functions of the host that go on beside the program, though what it asks for next is to come after them.
     pub(crate) beside: usize,
 }
@@ -123,6 +125,7 @@ impl Memory {
             computed: Ranges::default(),
             version: 0,
             passed: BTreeSet::new(),
+            was_passed: false,
             since: self.launches,
             snapshot: None,
             words: Words::default(),
@@ -147,6 +150,18 @@ impl Memory {
             ));
         }
         self.add(start, size, Kind::Registered, flags);
+        let overlaps = |base: u64, own: &Allocation| base < end && base + own.size > start;
+        let before: Vec<Allocation> = self
+            .unregistered
+            .iter()
+            .filter(|(base, own)| overlaps(**base, own))
+            .map(|(_, own)| own.clone())
+            .collect();
+        if let Some(own) = self.allocations.get_mut(&start) {
+            for before in before {
+                own.inherit(before);
+            }
+        }
         self.registered += 1;
         self.registrations += 1;
         Ok(())
@@ -160,8 +175,16 @@ impl Memory {
         };
         let own = self.allocations.remove(&base);
         self.generation += 1;
-        if own.is_some_and(|own| own.kind == Kind::Registered) {
+        if let Some(own) = own.filter(|own| own.kind == Kind::Registered) {
             self.registered -= 1;
+            if own.was_passed {
+                let mut known = Allocation { snapshot: None, words: Words::default(), ..own };
+                if let Some(before) = self.unregistered.remove(&base) {
+                    known.size = known.size.max(before.size);
+                    known.inherit(before);
+                }
+                self.unregistered.insert(base, known);
+            }
         } else {
             self.used -= size;
             self.pages.give_back(base, size);

@@ -1,11 +1,11 @@
 //! Modules that the program has loaded, their kernels and variables.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::CString;
 use std::sync::Arc;
 
-use crate::allocation::Kind;
-use crate::fatbin;
+use crate::allocation::{Kind, Passed, Reach};
+use crate::fatbin::{self, MACHINE_CODE};
 use crate::foreign::Host;
 use crate::memory::Memory;
 use crate::record::Record;
@@ -14,8 +14,6 @@ use crate::status::{Answer, Refusal, Status, refuse};
 
 /// First bytes of machine code.
 const ELF: u32 = 0x464c_457f;
-/// Why nothing is kept of machine code.
-const MACHINE_CODE: &str = "it holds machine code alone";
 
 /// A module.
 #[derive(Debug, Default)]
@@ -31,6 +29,10 @@ pub(crate) struct Module {
     kernels: BTreeMap<String, u64>,
     /// Variables that were asked for: base and size.
     pub(crate) variables: BTreeMap<String, (u64, u64)>,
+    /// How many launches there had been when it was loaded.
+    loaded: u64,
+    /// Its kernels that were launched.
+    launched: BTreeSet<String>,
 }
 
 /// A kernel that was asked for.
@@ -155,9 +157,18 @@ impl Module {
 }
 
 impl Modules {
-    /// Adds a module under a handle.
-    pub(crate) fn add(&mut self, handle: u64, module: Module) {
-        self.modules.insert(handle, module);
+    /// Adds a module under a handle, loaded after so many launches.
+    pub(crate) fn add(&mut self, handle: u64, module: Module, launches: u64) {
+        self.modules.insert(handle, Module { loaded: launches, ..module });
+    }
+
+    /// Notes that a kernel of a module was launched.
+    pub(crate) fn launched(&mut self, module: u64, kernel: &str) {
+        if let Some(own) = self.modules.get_mut(&module)
+            && !own.launched.contains(kernel)
+        {
+            own.launched.insert(kernel.to_owned());
+        }
     }
 
     /// Returns a module by its handle.
@@ -207,7 +218,8 @@ impl Modules {
         Ok(fresh)
     }
 
-    /// Returns base and size of a variable, which is allocated when it is asked for the first time.
+    /// Returns base and size of a variable, which is allocated when it is asked for the first time. Kernels of the module that were launched
+    /// before might have stored into it by its name.
     pub(crate) fn variable(
         &mut self,
         module: u64,
@@ -232,6 +244,16 @@ impl Modules {
         let base = memory.allocate(variable.size.max(1), kind, 0)?;
         if let Some(contents) = &variable.contents {
             memory.initialise(base, contents);
+        }
+        if let Some(allocation) = memory.at(base) {
+            allocation.since = own.loaded;
+            allocation.was_passed = !own.launched.is_empty();
+            let passed = |kernel: &String| Passed {
+                module: own.name.clone(),
+                kernel: kernel.clone(),
+                reach: Reach::Variable(name.to_owned()),
+            };
+            allocation.passed.extend(own.launched.iter().map(passed));
         }
         own.variables.insert(name.to_owned(), (base, variable.size));
         Ok((base, variable.size))

@@ -4,7 +4,9 @@
 //!
 //! A folder, named by `WEFT_RECORD`. `modules/HASH.ptx` is the PTX text of one module; `contents/HASH.hex` the contents of an
 //! allocation; `launches/PID-START.jsonl`, one file a process, has one JSON object a line, appended with a single `write` of the
-//! whole line at each event, so that a process that aborts loses nothing. HASH is 32 hexadecimal digits: of a module, FNV-1a of
+//! whole line at each event, so that a process that aborts loses nothing. When the program
+//! has ended, `cargo weft record` names these files by the hash of their text, without the number of the process and with paths relative to the
+//! workspace. HASH is 32 hexadecimal digits: of a module, FNV-1a of
 //! 128 bits of the bytes of the PTX; of contents, the hash of `hash.rs` of their bytes, zeros where they are not known, and of the ranges that are
 //! known. Files in `modules/` and `contents/` are written under a temporary name, which starts with a
 //! point, and renamed.
@@ -34,7 +36,7 @@
 //!   - `args`: in the order of the kernel's parameters, their bytes as they were given (little-endian), in hexadecimal digits. `pointers` are
 //!     words of 8 bytes at `at`, a multiple of 8, that point into a live allocation or one past its end. In `bytes` they are zeros, so that a
 //!     record does not depend on addresses. `freed` lists where pointers to memory that was freed are, zeros in `bytes` too; absent where
-//!     there are none. `args` is `null` where the parameters are not known, with a `reason`.
+//!     there are none. `hosts` likewise: where words are addresses of the host's memory, of which the device knows nothing. `args` is `null` where the parameters are not known, with a `reason`.
 //!     `maps` are tensor maps (`CUtensorMap`, 128 bytes, zeros in `bytes` too), absent where there are none: where they are, the memory that they lead
 //!     into, `allocation` and `offset` or neither if that is not live, and the parameters of the call that made them, under names of ours:
 //!     `mode` (`tiled`, `im2col`, `im2col-wide`), `element` (the type as in PTX), `dims`, `strides` in bytes, `box` or the corners
@@ -61,7 +63,7 @@
 //!     there are no contents.
 //! - `contents/HASH.hex`: two hexadecimal digits a byte, `..` for a byte that nobody copied in or set, 32 bytes a line; pointers
 //!   are zeros. Memory that the host uses without calls (managed, pinned, registered) is known as it is at the launch.
-//! - `invalid`: a call that the driver refuses. `after_read` and `after_sharing` are as those of launches. `kernel` is there if the call is about one.
+//! - `invalid`: a call that the driver refuses. `after_read`, `after_sharing` and `thread` are as those of launches. `kernel` is there if the call is about one.
 //! - `missing`: a function that the stand-in does not have was called or, if it has no such symbol, asked for, once each. If it has the
 //!   function, but not what was asked of it, the reason stands behind the name: `cuLinkAddData_v2 (links machine code)`.
 //!
@@ -199,7 +201,12 @@ impl Record {
                 json.boolean(mark, true);
             }
         });
-        self.line(&line);
+        if !self.is_on() {
+            return;
+        }
+        let named = named(&line);
+        let done = self.opened().and_then(|()| self.append(&line, &named));
+        self.judge(done);
     }
 
     /// Notes a function that the stand-in does not have.

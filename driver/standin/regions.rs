@@ -31,7 +31,7 @@ pub(crate) struct Mapping {
     pub(crate) handle: u64,
     /// How the device can access it (`CUmemAccess_flags`): 0 not at all, 1 reading, 3 writing too.
     pub(crate) access: u64,
-    /// Whether it has lain elsewhere before.
+    /// Whether it was in use before, here or elsewhere: nobody knows what is in it.
     pub(crate) was_mapped: bool,
 }
 
@@ -159,6 +159,7 @@ impl Regions {
     /// Says how a mapping can be accessed from now on.
     pub(crate) fn set_access(&mut self, start: u64, access: u64) {
         if let Some(own) = self.mappings.get_mut(&start) {
+            own.was_mapped |= own.access != 0 && access == 0;
             own.access = access;
         }
     }

@@ -216,7 +216,7 @@ fn fat_binaries_are_read_and_machine_code_is_noted() {
         &[
             r#"{"record":"launch","kernel":"none","module":"$module","grid":[1,1,1],"block":[32,1,1],"shared":0,"cooperative":false,"args":[],"allocations":[]}"#,
             r#"{"record":"launch","kernel":"none","module":"$module","grid":[2,1,1],"block":[32,1,1],"shared":0,"cooperative":false,"args":[],"allocations":[]}"#,
-            r#"{"record":"launch","kernel":"any","module":null,"grid":[3,1,1],"block":[32,1,1],"shared":0,"cooperative":false,"args":null,"reason":"it holds machine code alone","allocations":[]}"#,
+            r#"{"record":"launch","kernel":"any","module":null,"grid":[3,1,1],"block":[32,1,1],"shared":0,"cooperative":false,"args":null,"reason":"it holds machine code alone; nvcc keeps PTX too with `-arch=sm_80`, or with `code=compute_80` of `-gencode`","allocations":[]}"#,
         ],
     );
 }

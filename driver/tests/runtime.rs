@@ -130,7 +130,10 @@ fn kernels_of_machine_code_are_launched_without_arguments() {
     let recorded = record("machine_code");
     let launches = of_kind(&recorded, "launch");
     assert_eq!((&launches[0]["kernel"], &launches[0]["module"]), (&"none".into(), &Value::Null));
-    assert_eq!(launches[0]["reason"], "it holds machine code alone");
+    assert_eq!(
+        launches[0]["reason"],
+        "it holds machine code alone; nvcc keeps PTX too with `-arch=sm_80`, or with `code=compute_80` of `-gencode`"
+    );
     // That a variable is not found there is no mistake of the program.
     assert_eq!(of_kind(&recorded, "invalid").len(), 0);
 }

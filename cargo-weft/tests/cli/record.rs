@@ -126,7 +126,8 @@ fn kernels_are_checked_under_the_launches_of_a_program() {
     // Without a record, the arguments are taken not to overlap.
     folder.weft("").exits(102).says("clean   recorded-launches::kernels.ptx::copy  (");
     let told = record(&folder, "", &format!("{APART} {RACE} {APART}")).exits(0);
-    told.says("recorded 2 launches of 1 kernel, by 1 process, in ").says("target/weft/launches");
+    told.says("recorded 2 distinct launches of 1 kernel, by 1 process, in ")
+        .says("target/weft/launches");
     let run = folder.weft("").exits(100);
     let run = run.says("weft: 2 clean, 1 defect, 1 open").says("error[global-race]");
     let name = "recorded-launches::kernels.ptx::copy@recorded-";
@@ -218,7 +219,7 @@ fn a_module_that_no_file_has_is_checked_too() {
 fn a_command_that_fails_leaves_what_it_launched() {
     let folder = package("failed-command");
     let run = record(&folder, "", &format!("{RACE} fail {APART}")).exits(101);
-    run.says("recorded 1 launch of 1 kernel").complains("host` ended with exit status: 3");
+    run.says("recorded 1 distinct launch of 1 kernel").complains("host` ended with exit status: 3");
     folder.weft("test copy").exits(100);
     let run = folder.weft("record -- ./absent").exits(101);
     run.complains("cannot start `./absent`");
@@ -236,7 +237,7 @@ fn a_command_without_launches_is_an_error_and_changes_no_record() {
     let run = record(&folder, "--save elsewhere", "").exits(101);
     assert!(!run.err.contains("stays as it is"), "{run:#?}");
     let run = folder.weft("record -- true").exits(101);
-    run.complains("no launches were seen: the program made no call to the CUDA driver or runtime");
+    run.complains("no launches were seen: the program has not called the stand-in for libcuda.so.1 and libcudart.so");
     folder.weft("test copy").exits(100);
 }
 
@@ -261,7 +262,7 @@ fn a_static_runtime_is_named() {
 #[test]
 fn calls_that_cuda_refuses_are_defects() {
     let folder = package("invalid-calls");
-    let words = "cuLaunchKernel of `copy` is refused, as CUDA does: the grid is 0 in x (CUDA_ERROR_INVALID_VALUE)";
+    let words = "cuLaunchKernel of `copy` is refused, as CUDA does: the grid is 0 in x (CUDA_ERROR_INVALID_VALUE); `host` makes it";
     record(&folder, "", &format!("{APART} empty")).exits(0).complains(&format!("note: {words}\n"));
     let sentence = "weft: 2 clean, 1 defect, 1 open; 1 defect is an invalid call";
     let line = format!("error[invalid-launch]: {words}\n");
@@ -347,7 +348,7 @@ fn what_was_launched_before_an_interrupt_is_kept() {
     std::io::Read::read_to_string(&mut out, &mut line).expect("it can be read");
     let output = child.wait_with_output().expect("it ends");
     assert_eq!(output.status.code(), Some(101));
-    assert!(line.contains("recorded 1 launch of 1 kernel"), "{line}");
+    assert!(line.contains("recorded 1 distinct launch of 1 kernel"), "{line}");
     folder.weft("test copy").exits(100);
 }
 
@@ -378,7 +379,7 @@ fn records_at_the_same_time_do_not_mix_their_files() {
     let children: Vec<_> = (1..=6).map(|at| start(32 * at)).collect();
     for child in children {
         let run = Run::of(child.wait_with_output().expect("it ends")).exits(0);
-        run.says("recorded 1 launch of 1 kernel, by 1 process");
+        run.says("recorded 1 distinct launch of 1 kernel, by 1 process");
     }
     folder.weft("test copy").exits(0).says("weft: 6 clean, 0 defect, 0 open");
     let left = fs::read_dir(folder.path().join("target/weft/driver")).expect("there is a folder");

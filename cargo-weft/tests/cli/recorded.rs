@@ -90,6 +90,32 @@ fn a_finding_says_what_made_the_launch() {
 }
 
 #[test]
+fn calls_that_cuda_refuses_are_a_record_without_any_launch() {
+    let folder = package("refused-alone");
+    record(&folder, "", APART).exits(0);
+    let run = record(&folder, "", "empty").exits(0);
+    run.says("recorded no launch, and 1 call that CUDA refuses, in ")
+        .complains("the grid is 0 in x");
+    folder
+        .weft("")
+        .exits(100)
+        .says("the grid is 0 in x (CUDA_ERROR_INVALID_VALUE); `host` makes it");
+    folder.weft("check --record target/weft/launches").exits(100).says("the grid is 0 in x");
+}
+
+#[test]
+fn recorded_launches_alone_need_a_record() {
+    let folder = package("no-record");
+    let run = folder.weft("--launches recorded").exits(101);
+    run.complains("error: no launches are recorded, neither in ")
+        .complains("or leave out `--launches recorded`");
+    fs::create_dir_all(folder.path().join("tests/launches/launches")).expect("it can be made");
+    folder.weft("--launches recorded").exits(101).complains("no launches are recorded");
+    record(&folder, "", APART).exits(0);
+    folder.weft("--launches recorded").exits(0);
+}
+
+#[test]
 fn doctor_says_what_a_record_is_worth() {
     let folder = package("doctor-record");
     let none =
@@ -144,7 +170,8 @@ fn a_launch_under_the_label_of_a_recorded_one_is_said_to_replace_it() {
 fn launches_of_machine_code_are_named_and_count() {
     let folder =
         package("machine-code").with("weft.toml", "").with("kernels.ptx", "\u{7f}ELF code");
-    let words = "no PTX of its module was kept: it holds machine code alone";
+    let words = "no PTX of its module was kept: it holds machine code alone; nvcc keeps PTX too with `-arch=sm_80`, or with \
+                 `code=compute_80` of `-gencode`";
     let run = record(&folder, "", APART).exits(0);
     run.complains(&format!("note: launches of `copy` cannot be checked: {words}\n"));
     let words = format!("error: launches of `copy` could not be checked: {words}\n");
@@ -281,6 +308,6 @@ fn what_was_launched_before_a_termination_is_kept() {
     out.read_to_string(&mut line).expect("it can be read");
     let output = child.wait_with_output().expect("it ends");
     assert_eq!(output.status.code(), Some(101), "{line}");
-    assert!(line.contains("recorded 1 launch of 1 kernel"), "{line}");
+    assert!(line.contains("recorded 1 distinct launch of 1 kernel"), "{line}");
     folder.weft("test copy").exits(100);
 }

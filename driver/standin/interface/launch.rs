@@ -63,6 +63,7 @@ unsafe impl Plain for Attribute {}
 /// Numbers of the attributes that change which threads run.
 const COOPERATIVE: u32 = 2;
 const CLUSTER: u32 = 4;
+const PREFERRED_CLUSTER: u32 = 11;
 
 /// Launches a kernel.
 pub(crate) fn launch(
@@ -89,9 +90,10 @@ pub(crate) fn work(
     addresses: In<Host>,
     extra: In<Host>,
 ) -> Result<Work, Refusal> {
-    limits::check(state.device, &kernel, configuration)?;
+    let configuration = configuration.with_attributes(&kernel);
+    limits::check(state.device, &kernel, &configuration)?;
     let arguments = arguments::read(&kernel, addresses, extra)?;
-    Ok(Work::Launch { kernel, configuration: *configuration, arguments })
+    Ok(Work::Launch { kernel, configuration, arguments })
 }
 
 #[allow(clippy::too_many_arguments, reason = "the driver's own parameters")]
@@ -144,6 +146,11 @@ pub(crate) fn configuration(launch: Launch) -> Result<(Configuration, u64), Refu
         match attribute.number {
             COOPERATIVE => configuration.cooperative = x != 0,
             CLUSTER => configuration.cluster = Some([x, y, z]),
+            PREFERRED_CLUSTER if configuration.cluster.is_some_and(|own| own != [x, y, z]) => {
+                let reason =
+                    "a launch with clusters of one size, and others where the device prefers it";
+                return Err(refuse(Status::NotSupported, reason));
+            }
             // Orders among launches, priorities, caches: which threads run does not depend on them.
             0..=16 => {}
             other => {

@@ -38,7 +38,8 @@ pub(crate) fn load(
     modules::log(message.as_deref().unwrap_or(""), count, options, values)?;
     let fresh = state.handle();
     library.give(fresh)?;
-    state.modules.add(fresh, loaded?);
+    let launches = state.memory.launches;
+    state.modules.add(fresh, loaded?, launches);
     Ok(())
 }
 
@@ -58,7 +59,8 @@ pub(crate) fn load_file(
     let loaded = modules::read(&mut state, file)?;
     let fresh = state.handle();
     library.give(fresh)?;
-    state.modules.add(fresh, loaded);
+    let launches = state.memory.launches;
+    state.modules.add(fresh, loaded, launches);
     Ok(())
 }
 

@@ -32,7 +32,8 @@ fn add((mut state, context): (Locked, u64), mut module: Module, handle: Out<u64>
     let fresh = state.handle();
     handle.give(fresh)?;
     module.context = context;
-    state.modules.add(fresh, module);
+    let launches = state.memory.launches;
+    state.modules.add(fresh, module, launches);
     Ok(())
 }
 

@@ -133,9 +133,11 @@ fn set_access(call: &Call, address: u64, size: usize, list: In<Access>, count: u
             let reason = format!("there is no device {}", access.number);
             return Err(refuse(Status::InvalidDevice, reason));
         }
-        for (start, own) in &all {
-            let now = state.regions.at(*start).map_or(0, |(_, own)| own.access);
-            match (now, access.flags) {
+        for (start, _) in &all {
+            let Some((_, own)) = state.regions.at(*start).map(|(at, own)| (at, *own)) else {
+                continue;
+            };
+            match (own.access, access.flags) {
                 (0, 1 | 3) => state.memory.open(*start, own.size, own.was_mapped),
                 (1 | 3, 0) => state.memory.close(*start, own.size),
                 _ => {}

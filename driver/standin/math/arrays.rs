@@ -14,7 +14,7 @@ pub(super) fn read(memory: &Memory, array: u64, count: i64) -> Result<Option<Vec
     let failed = |refusal| Refusal { status: Status::LaunchFailed, ..refusal };
     let (base, offset) = found.map_err(failed)?;
     let is_known = memory.inside(base).is_some_and(|(_, own)| {
-        own.passed.is_empty()
+        !own.might_differ(offset, offset + bytes, memory.launches)
             && own.known.within(offset, offset + bytes) == [(offset, offset + bytes)]
     });
     if !is_known {

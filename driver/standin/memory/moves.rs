@@ -55,9 +55,9 @@ impl Memory {
             return self.copy(to.number(), from, count);
         }
         let (base, offset) = self.range(from, count, "copies from")?;
-        doubt::read(self.allocations.get(&base).is_some_and(|own| {
-            !own.passed.is_empty() || !own.computed.within(offset, offset + count).is_empty()
-        }));
+        let own = self.allocations.get(&base);
+        let launches = self.launches;
+        doubt::read(own.is_some_and(|own| own.might_differ(offset, offset + count, launches)));
         Self::move_bytes(to, Host::at(from), count);
         Ok(())
     }
@@ -76,7 +76,7 @@ impl Memory {
         let since = own.since;
         let is_known = known == [(start, start + count)];
         let computed = own.computed.within(start, start + count);
-        let is_changed = !(passed.is_empty() && computed.is_empty());
+        let is_changed = own.might_differ(start, start + count, self.launches);
         self.overwritten(target, offset, count);
         let Some(own) = self.allocations.get_mut(&target) else { return Ok(()) };
         if !own.kind.is_hosts() {
@@ -89,6 +89,7 @@ impl Memory {
             own.computed.insert(low - start + offset, high - start + offset);
         }
         own.passed.extend(passed);
+        own.was_passed |= is_changed;
         if own.kind.is_hosts() {
             // What is there at a launch counts as known, so that only who has changed it can be noted.
             if !is_known {

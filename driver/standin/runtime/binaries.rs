@@ -84,7 +84,8 @@ pub(super) fn load(state: &mut State, binary: u64) -> Result<Vec<u64>, Refusal> 
     let mut handles = Vec::new();
     for module in read(state, binary)? {
         let fresh = state.handle();
-        state.modules.add(fresh, module);
+        let launches = state.memory.launches;
+        state.modules.add(fresh, module, launches);
         handles.push(fresh);
     }
     let Some(own) = state.registry.binary(binary) else { return Ok(handles) };

@@ -429,6 +429,7 @@ static void order(void) {
 #include "memories.h"
 #include "places.h"
 #include "ends.h"
+#include "history.h"
 
 static const struct {
     const char *name;
@@ -447,6 +448,9 @@ static const struct {
     {"workspaces", workspaces}, {"closed", closed}, {"waiting", waiting}, {"handed_on", handed_on},
     {"ended", ended}, {"parts", parts}, {"updated", updated}, {"changing_words", changing_words},
     {"general_nodes", general_nodes}, {"allocated_in_graph", allocated_in_graph}, {"many_rows", many_rows},
+    {"counted", counted}, {"followed", followed}, {"untouched", untouched}, {"registered_again", registered_again},
+    {"stated_clusters", stated_clusters}, {"default_streams", default_streams}, {"access_again", access_again},
+    {"hosts_addresses", hosts_addresses},
 };
 
 int main(int count, char **arguments) {

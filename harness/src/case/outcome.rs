@@ -119,14 +119,15 @@ fn noted(report: &Report, job: &Job) -> Report {
     report
 }
 
-/// Says of contents that are not known how a record gets them, beside how weft.toml states them.
+/// Says of contents that are not known how a record gets them, or how they are stated for a recorded launch.
 fn help_with_contents(report: &mut Report, job: &Job) {
-    let Some(bytes) = job.recorded.as_ref().and_then(|note| note.doubts.unkept) else { return };
+    let Some(note) = &job.recorded else { return };
     for help in report.findings.iter_mut().filter_map(|own| own.help.as_mut()) {
         if help.starts_with("give them in weft.toml: ") {
-            *help = format!(
-                "record anew with `--contents {bytes}`, which keeps allocations of so many bytes, if the program copies them in; or {help}"
-            );
+            let stated = "state this launch in weft.toml, as `cargo weft init --from-record` writes it, with what they are on a device";
+            *help = note.doubts.unkept.map_or_else(|| stated.to_owned(), |bytes| format!(
+                "record anew with `--contents {bytes}`, which keeps allocations of so many bytes, if the program copies them in; or {stated}"
+            ));
         }
     }
 }

@@ -10,7 +10,10 @@ use weft_core::launch::{Allocation, Arg, Launch, Within};
 use weft_core::report::escape;
 
 use super::Job;
+use crate::record::{FREED, HOST};
 
+/// What the help for an access beyond a buffer says of a launch that is stated.
+const STATED: &str = "correct the buffer that the launch states";
 /// The name of the memory that stands for what is in no allocation: it has no byte.
 const OUTSIDE: &str = "outside";
 
@@ -44,17 +47,33 @@ fn parameter(job: &Job, at: usize) -> String {
 /// Adds to the accesses out of bounds of a report which arguments of its job are such addresses.
 pub(super) fn note(report: &mut Report, job: &Job) {
     let told = report.launch.args.iter().filter_map(|(at, arg)| {
-        let is_outside = matches!(arg, Arg::Within(own) if own.buffer == OUTSIDE);
-        let Arg::Integer(address) = job.launch.args.get(at).filter(|_| is_outside)? else { return None };
+        let Arg::Within(Within { buffer, .. }) = arg else { return None };
         let known = job.launch.names.get(*at).filter(|name| !name.is_empty());
         let known = known.map_or_else(|| parameter(job, *at), Clone::clone);
-        let name = if known.is_empty() { String::new() } else { format!(" (`{}`)", escape(&known)) };
-        Some(format!(
-            "argument {at}{name} is the address {address:#x}, which is in no allocation of the program: `{OUTSIDE}` stands for it"
-        ))
+        let name =
+            if known.is_empty() { String::new() } else { format!(" (`{}`)", escape(&known)) };
+        let what = match (buffer.as_str(), job.launch.args.get(at)) {
+            (OUTSIDE, Some(Arg::Integer(address))) => {
+                format!("is the address {address:#x}, which is in no allocation of the device")
+            }
+            (FREED, _) if job.recorded.is_some() => {
+                "points to memory that the program had freed".to_owned()
+            }
+            (HOST, _) if job.recorded.is_some() => {
+                "points to memory of the host, which the program has not made known to the device"
+                    .to_owned()
+            }
+            _ => return None,
+        };
+        Some(format!("argument {at}{name} {what}: `{buffer}` stands for it"))
     });
     let told: Vec<String> = told.collect();
     for finding in report.findings.iter_mut().filter(|own| own.code == Code::OutOfBounds) {
         finding.notes.extend(told.iter().cloned());
+        if job.recorded.is_some()
+            && let Some(help) = &mut finding.help
+        {
+            *help = help.replace(STATED, "correct what the program allocates or passes");
+        }
     }
 }

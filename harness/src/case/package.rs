@@ -60,7 +60,7 @@ impl Package {
         };
         let mut files = named(dir, &config)?;
         files.extend(out_dirs.into_iter().flat_map(discover::in_dir));
-        let records = PackageRecords::saved(dir)?;
+        let mut records = PackageRecords::saved(dir)?;
         files.extend(records.strangers(&files, dir));
         let package = Self::new(name, dir.to_path_buf(), config, discover::unique(files));
         Ok(Self { records, ..package })

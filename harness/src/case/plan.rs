@@ -74,7 +74,10 @@ pub fn plan_with(package: &Package, checker: &Checker) -> Result<Vec<Job>, PlanE
     let (mut jobs, mut names) = (Vec::new(), Vec::new());
     let present = match &package.records.records[..] {
         [] => BTreeSet::new(),
-        _ => recorded::names(&package.files).collect(),
+        _ => {
+            let own = package.files.iter().filter(|file| !package.records.has(file));
+            recorded::names(own).collect()
+        }
     };
     let of_package = (!package.name.is_empty()).then(|| Sources::of_package(&package.dir));
     for file in distinct(&package.files) {

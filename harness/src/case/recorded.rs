@@ -38,6 +38,8 @@ pub struct PackageRecords {
     pub source: LaunchSource,
     /// How many of a kernel.
     pub most: MostLaunches,
+    /// The kernels of modules of the records, by the name of the text and their own, that files have as they were built anew.
+    pub moved: BTreeSet<(String, String)>,
 }
 
 /// What a record says about the launches of a kernel, beside them.
@@ -70,18 +72,35 @@ impl PackageRecords {
         Ok(Self { records: record.map(Arc::new).into_iter().collect(), ..Self::default() })
     }
 
-    /// Returns the files of those modules of the records whose launches are of no module among `files`. `dir`: the folder of the
-    /// package or workspace, in which their sources are.
-    pub fn strangers(&self, files: &[PtxFile], dir: &Path) -> Vec<PtxFile> {
+    /// Returns the files of those modules of the records whose launches are of no module among `files`, and keeps in mind which kernels of
+    /// the records' modules are checked as they were built anew. `dir`: the folder of the package or workspace, in which their sources are.
+    pub fn strangers(&mut self, files: &[PtxFile], dir: &Path) -> Vec<PtxFile> {
         if self.source == LaunchSource::Configured || self.records.is_empty() {
             return Vec::new();
         }
-        let present = self.present(files);
-        let mut modules = FileModules::new(files);
+        let own: Vec<&PtxFile> = files.iter().filter(|file| !self.has(file)).collect();
+        let present = self.present(own.iter().copied());
+        let mut modules = FileModules::new(own);
         let mut found = Vec::new();
         for record in &self.records {
-            let names = record.strangers(&present, |launch| modules.has(record, launch));
-            found.extend(names.into_iter().map(|name| stranger(record, &name, dir)));
+            for (module, launches) in record.absent(&present) {
+                let (mut moved, mut is_left) = (BTreeSet::new(), false);
+                for launch in launches {
+                    let key = (module.clone(), launch.kernel.clone());
+                    // As many files have to have the kernel as texts that it might have been in.
+                    let texts = record.absent_texts(launch, &present);
+                    if moved.contains(&key) || modules.count(record, launch) >= texts {
+                        moved.insert(key);
+                    } else {
+                        is_left = true;
+                    }
+                }
+                self.moved.extend(moved);
+                let path = record.module_path(&module);
+                if is_left && !files.iter().any(|file| file.path == path) {
+                    found.push(stranger(record, &module, dir));
+                }
+            }
         }
         found
     }
@@ -92,13 +111,15 @@ impl PackageRecords {
             return BTreeSet::new();
         }
         let present = self.present(files);
-        let mut modules = FileModules::new(files);
+        let mut modules = FileModules::new(files.iter().collect());
         let all = self.records.iter();
-        all.flat_map(|record| record.lost(&present, |launch| modules.has(record, launch))).collect()
+        let lost =
+            |record: &Arc<Record>| record.lost(&present, |own| modules.count(record, own) > 0);
+        all.flat_map(lost).collect()
     }
 
-    /// Returns the names of the texts of all modules that are checked.
-    fn present(&self, files: &[PtxFile]) -> BTreeSet<String> {
+    /// Returns the names of the texts of some files, and of those of other packages.
+    fn present<'f>(&self, files: impl IntoIterator<Item = &'f PtxFile>) -> BTreeSet<String> {
         names(files).chain(self.others.iter().cloned()).collect()
     }
 
@@ -129,8 +150,8 @@ impl PackageRecords {
 
     /// Returns the launches of a kernel, each with what the records say of it if it is recorded. `stated`: what the configuration
     /// states; `kernel`: by its module and name; `file`: that of the module, with the name of its text; `present`: the names of the
-    /// texts of all files of the package. A kernel of a module that is in a record alone, which was never launched and
-    /// of which nothing states a launch, is skipped.
+    /// texts of the package's files that are none of the records'. A kernel of a module that is in a record alone, which was never launched and
+    /// of which nothing states a launch, is skipped; one that a file has as it was built anew has no launches here.
     pub(super) fn over(
         &self,
         stated: Vec<NamedLaunch>,
@@ -142,6 +163,9 @@ impl PackageRecords {
         let Some(first) = stated.first().filter(|_| self.source != LaunchSource::Configured) else {
             return plain(stated);
         };
+        if self.moved.contains(&(text.to_owned(), kernel.1.to_owned())) {
+            return Vec::new();
+        }
         let present = present | &self.others;
         let mut recorded: Vec<(NamedLaunch, Option<RecordNote>)> = Vec::new();
         for record in &self.records {
@@ -218,25 +242,26 @@ fn known(own: &Allocation) -> Allocation {
 
 /// The modules of some files, each read when it is needed.
 struct FileModules<'f> {
-    files: &'f [PtxFile],
+    files: Vec<&'f PtxFile>,
     modules: BTreeMap<usize, (Module, String)>,
 }
 
 impl<'f> FileModules<'f> {
-    fn new(files: &'f [PtxFile]) -> Self {
+    fn new(files: Vec<&'f PtxFile>) -> Self {
         Self { files, modules: BTreeMap::new() }
     }
 
-    /// Whether a file has the kernel of a launch, built anew since the record.
-    fn has(&mut self, record: &Record, launch: &RecordedLaunch) -> bool {
-        self.files.iter().enumerate().any(|(at, file)| {
+    /// Returns how many files have the kernel of a launch, built anew since the record.
+    fn count(&mut self, record: &Record, launch: &RecordedLaunch) -> usize {
+        let has = |(at, file): &(usize, &&PtxFile)| {
             // Few files have the name at all, and only those are read.
             file.text.contains(&launch.kernel) && {
                 let read = || (ptx::parse_shared(&file.text), module_name(&file.text));
-                let (module, text) = self.modules.entry(at).or_insert_with(read);
+                let (module, text) = self.modules.entry(*at).or_insert_with(read);
                 record.is_earlier(launch, module, text)
             }
-        })
+        };
+        self.files.iter().enumerate().filter(has).count()
     }
 }
 
@@ -257,8 +282,8 @@ fn labelled(label: String, launch: Launch, stated: &[NamedLaunch]) -> NamedLaunc
 }
 
 /// Returns the names of the texts of some files.
-pub fn names(files: &[PtxFile]) -> impl Iterator<Item = String> {
-    files.iter().map(|file| module_name(&file.text))
+pub fn names<'f>(files: impl IntoIterator<Item = &'f PtxFile>) -> impl Iterator<Item = String> {
+    files.into_iter().map(|file| module_name(&file.text))
 }
 
 fn stranger(record: &Record, name: &str, dir: &Path) -> PtxFile {

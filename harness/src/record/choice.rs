@@ -169,6 +169,7 @@ mod tests {
                 bytes: n.to_le_bytes().into(),
                 pointers: Vec::new(),
                 freed: Vec::new(),
+                hosts: Vec::new(),
                 maps: Vec::new(),
             }]),
             allocations: Vec::new(),

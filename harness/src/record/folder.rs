@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use super::earlier::{self, EarlierLists, ProcessKernels};
 use super::launch::GivenBytes;
-use super::line::{self, RecordLaunchLine, RecordLine, RefusedCall, VERSION};
+use super::line::{self, RecordLaunchLine, RecordLine, RefusedCall, RefusedLine, VERSION};
 use super::lost::{self, LostLaunch};
 use super::origin::RecordedProgram;
 use super::recorded::RecordedLaunch;
@@ -118,7 +118,11 @@ impl Record {
             ..own.clone()
         };
         let refused = record.refused.clone();
-        record.refused.retain(|own| !own.is_doubtful() || !refused.contains(&plain(own)));
+        let is_certain = |own: &RefusedCall| {
+            let own = plain(own);
+            refused.iter().any(|other| other.is_same(&own))
+        };
+        record.refused.retain(|own| !own.is_doubtful() || !is_certain(own));
         record.launches.sort();
         record.doubted.sort();
         record.doubted.dedup();
@@ -170,7 +174,12 @@ impl Record {
                 RecordLine::Launch(line) => {
                     self.launch(line, &place(at), &mut kernels, &program);
                 }
-                RecordLine::Invalid(call) => drop(self.refused.insert(call)),
+                RecordLine::Invalid(RefusedLine { call, thread }) => {
+                    if !self.refused.iter().any(|own| own.is_same(&call)) {
+                        let origin = program.in_words(thread.as_deref());
+                        self.refused.insert(RefusedCall { origin, ..call });
+                    }
+                }
                 RecordLine::Missing { function } => drop(self.missing.insert(function)),
                 RecordLine::Other => {}
             }
@@ -273,9 +282,9 @@ impl Record {
         path.parent() == Some(&self.folder.join("modules"))
     }
 
-    /// Whether nothing was launched.
+    /// Whether nothing was launched, nor tried to.
     pub fn is_empty(&self) -> bool {
-        self.launches.is_empty() && self.unread.is_empty()
+        self.launches.is_empty() && self.unread.is_empty() && self.refused.is_empty()
     }
 
     /// Returns the launches.

@@ -60,13 +60,15 @@ impl RecordedLaunch {
             // What a map is in bytes, nobody but the driver knows: the bytes of one that cannot be stated are open, and all others with them.
             let is_whole = has_pointers && maps.len() == arg.maps.len();
             fields.extend(maps);
-            fields.extend(arg.freed.iter().map(|at| (*at, Arg::Within(freed()))));
+            fields.extend(arg.freed.iter().map(|at| (*at, nowhere(FREED))));
+            fields.extend(arg.hosts.iter().map(|at| (*at, nowhere(HOST))));
             let bytes = is_whole.then(|| arg.bytes.clone());
             return Some(Arg::Fields(Fields { bytes, fields }));
         }
         match (&arg.pointers[..], param.is_float) {
             ([own], _) => pointer(own),
-            ([], _) if !arg.freed.is_empty() => Some(Arg::Within(freed())),
+            ([], _) if !arg.freed.is_empty() => Some(nowhere(FREED)),
+            ([], _) if !arg.hosts.is_empty() => Some(nowhere(HOST)),
             ([], true) => number(&arg.bytes).filter(|own| !own.is_nan()).map(Arg::Float),
             ([], false) => integer(&arg.bytes, param.is_signed).map(Arg::Integer),
             _ => None,
@@ -101,10 +103,13 @@ impl RecordedLaunch {
             let given = given(&self.allocations[at]).map_or(&[][..], Vec::as_slice);
             (buffer_name(at), self.allocation(at, given, &reached))
         };
-        let has_freed = self.args.iter().flatten().any(|arg| !arg.freed.is_empty());
-        let none = Allocation { size: Some(0), ..Allocation::default() };
-        let freed = has_freed.then(|| (FREED.to_owned(), none));
-        reached.iter().copied().map(buffer).chain(freed).collect()
+        let none = |name: &str, has: fn(&RecordedArg) -> bool| {
+            let none = Allocation { size: Some(0), ..Allocation::default() };
+            self.args.iter().flatten().any(has).then(|| (name.to_owned(), none))
+        };
+        let freed = none(FREED, |arg| !arg.freed.is_empty());
+        let hosts = none(HOST, |arg| !arg.hosts.is_empty());
+        reached.iter().copied().map(buffer).chain(freed).chain(hosts).collect()
     }
 
     /// Returns an allocation as far as it can be stated: more is open. `given`: the bytes that it begins with. Buffers are aligned, so that
@@ -136,11 +141,12 @@ impl RecordedLaunch {
     }
 }
 
-/// The name of the memory that stands for all that was freed: it has no byte.
-const FREED: &str = "freed";
+/// The names of the memory that stands for all that was freed, and for that of the host, which the device cannot use: it has no byte.
+pub const FREED: &str = "freed";
+pub const HOST: &str = "host";
 
-fn freed() -> Within {
-    Within { buffer: FREED.to_owned(), offset: 0 }
+fn nowhere(name: &str) -> Arg {
+    Arg::Within(Within { buffer: name.to_owned(), offset: 0 })
 }
 
 fn dim([x, y, z]: [u32; 3]) -> Dim3 {

@@ -22,12 +22,22 @@ pub(super) enum RecordLine {
     /// A launch of a kernel.
     Launch(RecordLaunchLine),
     /// A call that the driver refuses.
-    Invalid(RefusedCall),
+    Invalid(RefusedLine),
     /// A function that the stand-in does not have.
     Missing { function: String },
     /// What a later version might add.
     #[serde(other)]
     Other,
+}
+
+/// A call that the driver refuses, and what made it.
+#[derive(Debug, Deserialize)]
+pub(super) struct RefusedLine {
+    #[serde(flatten)]
+    pub(super) call: RefusedCall,
+    /// The name of the thread, if it is not that of the program.
+    #[serde(default)]
+    pub(super) thread: Option<String>,
 }
 
 /// A launch of a kernel.
@@ -88,6 +98,9 @@ pub(super) struct RecordArgLine {
     /// The bytes at which pointers to freed memory stand.
     #[serde(default)]
     pub(super) freed: Vec<u64>,
+    /// Where addresses of the host stand, zeros in `bytes`.
+    #[serde(default)]
+    pub(super) hosts: Vec<u64>,
     /// The tensor maps in it.
     #[serde(default)]
     pub(super) maps: Vec<MapLine>,
@@ -169,9 +182,17 @@ pub struct RefusedCall {
     /// Whether the thread had given a kernel memory before that the host reads without calls, so that it might have read there.
     #[serde(default)]
     pub after_sharing: bool,
+    /// What made it, if that is known.
+    #[serde(skip)]
+    pub origin: Option<String>,
 }
 
 impl RefusedCall {
+    /// Whether another call is the same, whatever made it.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        Self { origin: other.origin.clone(), ..self.clone() } == *other
+    }
+
     /// Whether it might be another call on a device.
     pub fn is_doubtful(&self) -> bool {
         self.after_read || self.after_sharing
@@ -187,6 +208,9 @@ impl Display for RefusedCall {
             write!(to, " of `{kernel}`")?;
         }
         write!(to, " is refused, as CUDA does: {reason} ({error})")?;
+        if let Some(origin) = &self.origin {
+            write!(to, "; {origin} makes it")?;
+        }
         let doubt = match (self.after_read, self.after_sharing) {
             (true, _) => "had read memory before that a kernel might have changed",
             (_, true) => "uses managed or pinned memory that a kernel might have changed",

@@ -15,6 +15,7 @@ mod lost;
 mod origin;
 mod recorded;
 mod sources;
+mod stable;
 mod used;
 mod writers;
 
@@ -28,11 +29,13 @@ use weft_core::ptx::{Module, Space};
 pub use choice::MostLaunches;
 pub use folder::{Record, RecordError};
 pub use hash::module_name;
+pub use launch::{FREED, HOST};
 pub use line::RefusedCall;
 pub use lost::LostLaunch;
 use recorded::RecordedAllocation;
 pub use recorded::{LaunchDoubts, RecordedLaunch};
 pub use sources::keep_sources;
+pub use stable::name_by_contents;
 use used::UsedBytes;
 
 /// The launches of a record that a kernel is checked under.
@@ -165,18 +168,26 @@ impl Record {
         settled
     }
 
-    /// Returns the names of the kept modules whose launches are of none of the modules in `present`, each with its kernels that
-    /// were launched; without those launches of kernels of which `has` says that another module has them.
-    pub fn strangers(
-        &self,
-        present: &BTreeSet<String>,
-        mut has: impl FnMut(&RecordedLaunch) -> bool,
-    ) -> BTreeSet<String> {
-        let is_kept = |name: &&String| !present.contains(*name) && self.modules.contains(*name);
-        let modules = self
-            .launches
-            .iter()
-            .filter_map(|own| Some((own.module.as_ref().filter(is_kept)?, own)));
-        modules.filter(|(_, own)| !has(own)).map(|(name, _)| name.clone()).collect()
+    /// Returns the kept modules that are not in `present`, each by its name with the launches of its kernels.
+    pub fn absent(&self, present: &BTreeSet<String>) -> BTreeMap<String, Vec<&RecordedLaunch>> {
+        let mut found: BTreeMap<String, Vec<&RecordedLaunch>> = BTreeMap::new();
+        for launch in &self.launches {
+            let kept = launch.module.as_ref().filter(|name| self.modules.contains(*name));
+            if let Some(name) = kept.filter(|name| !present.contains(*name)) {
+                found.entry(name.clone()).or_default().push(launch);
+            }
+        }
+        found
+    }
+
+    /// Returns how many texts of modules that are not in `present` have launches of a kernel with this name and parameters of the same sizes.
+    /// Texts that name the same source files are one, which was built anew.
+    pub fn absent_texts(&self, launch: &RecordedLaunch, present: &BTreeSet<String>) -> usize {
+        let is_alike =
+            |own: &&RecordedLaunch| own.kernel == launch.kernel && own.sizes() == launch.sizes();
+        let modules = self.launches.iter().filter(is_alike).filter_map(|own| own.module.as_ref());
+        let modules: BTreeSet<&String> = modules.filter(|name| !present.contains(*name)).collect();
+        let sources = |name: &&String| self.source_names(name).unwrap_or_else(|| (*name).clone());
+        modules.iter().map(sources).collect::<BTreeSet<String>>().len()
     }
 }

@@ -59,6 +59,8 @@ pub(super) struct RecordedArg {
     pub(super) pointers: Vec<RecordedPointer>,
     /// Where pointers to memory that was freed stand.
     pub(super) freed: Vec<u64>,
+    /// Where addresses of the host stand, which the device cannot use.
+    pub(super) hosts: Vec<u64>,
     /// The tensor maps in it.
     pub(super) maps: Vec<RecordedMap>,
 }
@@ -272,12 +274,17 @@ fn allocation(line: AllocationLine, kernels: &ProcessKernels) -> Option<Recorded
 fn arg(line: RecordArgLine) -> Option<RecordedArg> {
     let bytes = line::bytes(&line.bytes)?.into_iter().collect::<Option<Vec<u8>>>()?;
     let pointers: Vec<_> = line.pointers.into_iter().map(pointer).collect();
-    let mut places = pointers.iter().map(|own| own.at).chain(line.freed.iter().copied());
+    let mut places = pointers
+        .iter()
+        .map(|own| own.at)
+        .chain(line.freed.iter().copied())
+        .chain(line.hosts.iter().copied());
     let size = bytes.len() as u64;
     let holds = |own: &MapLine| own.at.checked_add(MAP).is_some_and(|end| end <= size);
     let fits = places.all(|at| is_within(at, size)) && line.maps.iter().all(holds);
     let maps = line.maps.into_iter().map(map).collect();
-    fits.then_some(RecordedArg { bytes, pointers, freed: line.freed, maps })
+    let (freed, hosts) = (line.freed, line.hosts);
+    fits.then_some(RecordedArg { bytes, pointers, freed, hosts, maps })
 }
 
 fn map(line: MapLine) -> RecordedMap {

@@ -51,6 +51,16 @@ fn named(text: &str, sources: &Sources, root: &Path) -> Vec<String> {
 }
 
 impl Record {
+    /// Returns the names of the source files of a module, in lines; `None` if none is known.
+    pub(super) fn source_names(&self, name: &str) -> Option<String> {
+        let path = self.folder.join(FOLDER.0).join(name).with_extension(FOLDER.1);
+        let bytes = bounded::read_regular(&path, MOST).ok()?;
+        let lines = String::from_utf8_lossy(&bytes);
+        let names = lines.lines().filter_map(|line| line.split_once(' '));
+        let names: Vec<&str> = names.map(|(_, name)| name).collect();
+        (!names.is_empty()).then(|| names.join("\n"))
+    }
+
     /// Returns what is known of the PTX of a module that is taken from the record. `dir`: the folder of the package or workspace.
     pub fn provenance(&self, name: &str, dir: &Path) -> SavedPtx {
         let path = self.folder.join(FOLDER.0).join(name).with_extension(FOLDER.1);

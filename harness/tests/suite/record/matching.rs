@@ -75,6 +75,75 @@ fn a_rebuilt_kernel_with_other_parameters_has_no_launches() {
     assert_eq!(record.job(&other).recorded, None);
 }
 
+/// Returns the files, kernels and blocks of jobs, with whether their launches are of another text.
+fn checked(jobs: &[Job]) -> BTreeSet<(String, String, String, bool)> {
+    let of = |job: &Job| {
+        let file = if job.file.display.starts_with("recorded/") { "record" } else { "file" };
+        let block = job.launch.block.map_or_else(String::new, |block| block.to_string());
+        let is_rebuilt = job.recorded.as_ref().is_some_and(|note| note.is_rebuilt);
+        (file.to_owned(), job.kernel.mangled.clone(), block, is_rebuilt)
+    };
+    jobs.iter().map(of).collect()
+}
+
+fn told(all: &[(&str, &str, &str, bool)]) -> BTreeSet<(String, String, String, bool)> {
+    let own = |(file, kernel, block, is_rebuilt): &(&str, &str, &str, bool)| {
+        ((*file).to_owned(), (*kernel).to_owned(), (*block).to_owned(), *is_rebuilt)
+    };
+    all.iter().map(own).collect()
+}
+
+/// One kernel of a module has other parameters now: the others keep their launches, and its own are those of the text that was recorded.
+#[test]
+fn a_kernel_with_other_parameters_takes_no_launches_from_those_beside_it() {
+    let (text, rebuilt) =
+        (module(&(COPY.to_owned() + SCATTER)), wider().replace("copy", "scatter"));
+    let rebuilt = rebuilt + COPY;
+    let record = apart(Written::new("beside").module(&text), &text, 96);
+    let args = [pointer(0, 0), pointer(1, 0)];
+    let record = record.launch("scatter", &text, 32, &args, &json!([{"size": 128}, {"size": 128}]));
+    let jobs = record.jobs_beside(&[&rebuilt]);
+    let expected = [
+        ("file", "copy", "96", true),
+        ("file", "scatter", "", false),
+        ("record", "scatter", "32", false),
+    ];
+    assert_eq!(checked(&jobs), told(&expected));
+}
+
+/// Two modules have a kernel of one name. One was built anew: nobody knows which, so that both are also checked as they were.
+#[test]
+fn kernels_with_one_name_in_two_modules_are_not_taken_for_one() {
+    let (one, other) = (module(COPY), format!("// another\n{}", module(COPY)));
+    let anew = format!("// built again\n{one}");
+    let record = |name: &str| {
+        let record = Written::new(name).module(&one).module(&other);
+        apart(apart(record, &one, 64), &other, 96)
+    };
+    let jobs = record("one-name").jobs_beside(&[&anew]);
+    let of_file = [("file", "copy", "64", true), ("file", "copy", "96", true)];
+    let of_record = [("record", "copy", "64", false), ("record", "copy", "96", false)];
+    assert_eq!(checked(&jobs), told(&[of_file, of_record].concat()));
+    // Both were built anew.
+    let second = format!("// built again, too\n{other}");
+    let jobs = record("both-anew").jobs_beside(&[&anew, &second]);
+    assert_eq!(checked(&jobs), told(&of_file));
+    // The other one is as it was.
+    let jobs = record("one-anew").jobs_beside(&[&anew, &other]);
+    assert_eq!(
+        checked(&jobs),
+        told(&[("file", "copy", "64", true), ("file", "copy", "96", false)])
+    );
+    // Both are of one source file: the second was built from it later.
+    let record = record("one-source");
+    std::fs::create_dir_all(record.0.join("sources")).unwrap();
+    for text in [&one, &other] {
+        let path = record.0.join("sources").join(module_name(text)).with_extension("txt");
+        std::fs::write(path, format!("{} kernels/copy.cu\n", module_name(text))).unwrap();
+    }
+    assert_eq!(checked(&record.jobs_beside(&[&anew])), told(&of_file));
+}
+
 #[test]
 fn launches_of_another_packages_module_are_not_taken() {
     let (text, own) = (module(COPY), format!("// of this package\n{}", module(COPY)));

@@ -20,7 +20,7 @@ use weft_core::launch::{Arg, Within};
 use weft_harness::case::{Job, LaunchSource, Package, PackageRecords, plan};
 use weft_harness::config::Config;
 use weft_harness::discover::PtxFile;
-use weft_harness::record::{MostLaunches, Record, RecordError, module_name};
+use weft_harness::record::{Record, RecordError, module_name};
 
 /// What a module of PTX begins with.
 const HEAD: &str = ".version 8.0\n.target sm_80\n.address_size 64\n";
@@ -144,8 +144,22 @@ impl Written {
         let files = texts.iter().enumerate().map(file).collect();
         let config = Config::parse(config, &self.0.join("weft.toml")).unwrap();
         let package = Package::new("demo", self.0.clone(), config, files);
-        let most = MostLaunches::default();
-        let records = PackageRecords { records: vec![self.shared()], others, source, most };
+        let records = vec![self.shared()];
+        let records = PackageRecords { records, others, source, ..PackageRecords::default() };
+        plan(&Package { records, ..package }).unwrap()
+    }
+
+    /// Returns the jobs of a package of these modules, and of those of the record whose launches are of none of them.
+    fn jobs_beside(&self, texts: &[&str]) -> Vec<Job> {
+        let file = |(at, text): (usize, &&str)| {
+            let (path, display) = (self.0.join(format!("{at}.ptx")), format!("{at}.ptx"));
+            PtxFile { path, display, text: (**text).into(), unread: None, saved: None }
+        };
+        let mut files: Vec<PtxFile> = texts.iter().enumerate().map(file).collect();
+        let records = vec![self.shared()];
+        let mut records = PackageRecords { records, ..PackageRecords::default() };
+        files.extend(records.strangers(&files, &self.0));
+        let package = Package::new("demo", self.0.clone(), Config::default(), files);
         plan(&Package { records, ..package }).unwrap()
     }
 
