@@ -6,6 +6,7 @@ use std::io;
 use weft_core::finding::{Assumption, Class, Code, Report, Verdict};
 use weft_core::report::{escape, human, short};
 use weft_harness::case::{Causes, FirstFindings, Job, Surroundings};
+use weft_harness::render::openable;
 
 use crate::options::Verbosity;
 use crate::print::Printer;
@@ -17,20 +18,26 @@ pub(crate) fn reports(jobs: &[&Job], printer: &mut Printer) -> io::Result<()> {
     if printer.verbosity == Verbosity::Verbose {
         return jobs.iter().try_for_each(|job| in_full(job, printer));
     }
-    let mut lacks_remedy = false;
+    let (mut lacks_remedy, mut recorded) = (false, None);
     for (job, first) in jobs.iter().zip(Causes::of(jobs).first(jobs)) {
         let Some(report) = job.outcome().remaining() else { continue };
         if !report.findings.is_empty() && !is_unlaunched(report) {
             once(job, report, &first, printer)?;
         }
         let is_told = !first.findings.is_empty();
-        lacks_remedy |= is_told && has_race_within_ctas(job) && !first.has_remedy;
+        if is_told && has_race_within_ctas(job) && !first.has_remedy {
+            lacks_remedy = true;
+            // Without a package, files have to be named.
+            recorded = recorded.or(Some(job).filter(|own| own.package.is_empty()));
+        }
     }
     unlaunched::summary(jobs, printer)?;
     if lacks_remedy {
-        printer.line(
-            "\nhelp: `cargo weft repair` finds the barriers that remove races within a cta",
-        )?;
+        let file = recorded.map(|job| format!(" {}", openable(&job.file.path)));
+        let command = format!("cargo weft repair{}", file.unwrap_or_default());
+        printer.line(&format!(
+            "\nhelp: `{command}` finds the barriers that remove races within a cta"
+        ))?;
     }
     Ok(())
 }

@@ -70,9 +70,41 @@ fn tables(jobs: &[Job]) -> LaunchTables {
     for job in jobs.iter().filter(|job| job.recorded.is_some()) {
         let key = (job.file.display.clone(), job.kernel.mangled.clone());
         let label = job.label.as_deref().unwrap_or_default();
-        tables.entry(key).or_default().extend(lines(label, &job.launch));
+        tables.entry(key).or_default().extend(lines(label, &needed(job)));
     }
     tables
+}
+
+/// Returns the launch of a job without the contents of buffers that decide nothing: the check finds the same without them.
+fn needed(job: &Job) -> Launch {
+    let found = |job: &Job| {
+        let report = job.outcome().report.as_ref().ok()?;
+        Some((report.verdict(), report.findings.clone()))
+    };
+    let bare = |launch: &Launch, is_meant: &dyn Fn(&str) -> bool| {
+        let mut launch = launch.clone();
+        let meant = launch.buffers.iter_mut().filter(|(name, _)| is_meant(name));
+        meant.for_each(|(_, own)| own.contents.clear());
+        launch
+    };
+    let expected = found(job);
+    let without = |launch: &Launch, is_meant: &dyn Fn(&str) -> bool| {
+        let fewer = bare(launch, is_meant);
+        (found(&job.under(fewer.clone())) == expected).then_some(fewer)
+    };
+    if job.launch.buffers.values().all(|own| own.contents.is_empty()) {
+        return job.launch.clone();
+    }
+    if let Some(none) = without(&job.launch, &|_| true) {
+        return none;
+    }
+    let mut launch = job.launch.clone();
+    for name in job.launch.buffers.keys() {
+        if let Some(fewer) = without(&launch, &|own| own == name) {
+            launch = fewer;
+        }
+    }
+    launch
 }
 
 fn lines(label: &str, launch: &Launch) -> Vec<String> {

@@ -215,7 +215,7 @@ fn a_barrier_that_needs_more_than_an_insertion_is_no_help() {
             .weft("check more.ptx --block 64")
             .exits(100)
             .says("put a barrier between the two")
-            .says("help: `cargo weft repair` finds the barriers");
+            .says("help: `cargo weft repair more.ptx` finds the barriers");
         folder.weft("repair more.ptx --block 64").exits(0).says("1 mended");
     }
 }

@@ -118,6 +118,30 @@ impl Job {
         self.outcome.get_or_init(|| Outcome::new(self.check(), self))
     }
 
+    /// Returns this job under another launch, not checked yet.
+    #[must_use]
+    pub fn under(&self, launch: Launch) -> Self {
+        Self {
+            package: self.package.clone(),
+            dir: self.dir.clone(),
+            file: Arc::clone(&self.file),
+            module: Arc::clone(&self.module),
+            kernel: self.kernel.clone(),
+            title: self.title.clone(),
+            label: self.label.clone(),
+            launch,
+            places: self.places.clone(),
+            has_default_block: self.has_default_block,
+            allow: self.allow.clone(),
+            ended: self.ended.clone(),
+            skip: self.skip.clone(),
+            recorded: self.recorded.clone(),
+            checker: self.checker.clone(),
+            unread: self.unread.clone(),
+            outcome: OnceLock::new(),
+        }
+    }
+
     /// Whether the result is known.
     pub fn is_settled(&self) -> bool {
         self.outcome.get().is_some()

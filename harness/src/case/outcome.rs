@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use weft_core::finding::{Check, Class, Code, Finding, Report, Verdict};
+use weft_core::finding::{Check, Code, Finding, Report, Verdict};
 use weft_core::ptx::Module;
 
 use super::{Job, JobError, Standing, outside};
@@ -108,9 +108,7 @@ fn noted(report: &Report, job: &Job) -> Report {
     let origin = origin.map(|origin| format!("launched by {origin}"));
     for finding in report.findings.iter_mut().filter(|own| own.code != Code::NoLaunch) {
         finding.notes.extend(block.clone());
-        if finding.code.class() != Class::Warning {
-            finding.notes.extend(origin.clone());
-        }
+        finding.notes.extend(origin.clone());
         let ended = job.ended.iter().find(|allow| allow.matches(finding, &job.file.display));
         if let Some((until, place)) = ended.and_then(|allow| Some((allow.until?, &allow.place))) {
             finding.notes.push(format!("it was allowed until {until}, at {place}"));

@@ -72,13 +72,11 @@ pub fn plan_with(package: &Package, checker: &Checker) -> Result<Vec<Job>, PlanE
         return Err(PlanError::NoPtx { package: package.name.clone() });
     }
     let (mut jobs, mut names) = (Vec::new(), Vec::new());
-    let present = match &package.records.records[..] {
-        [] => BTreeSet::new(),
-        _ => {
-            let own = package.files.iter().filter(|file| !package.records.has(file));
-            recorded::names(own).collect()
-        }
-    };
+    let mut present = BTreeSet::new();
+    if !package.records.records.is_empty() {
+        let own = package.files.iter().filter(|file| !package.records.has(file));
+        present.extend(recorded::names(own));
+    }
     let of_package = (!package.name.is_empty()).then(|| Sources::of_package(&package.dir));
     for file in distinct(&package.files) {
         match read(&file) {
