@@ -90,7 +90,7 @@ pub(crate) fn run(arguments: &RecordArgs, printer: &mut Printer) -> Result<Exit,
     keep_sources(own, &root)
         .map_err(|source| RecordingError::Keep { folder: own.to_owned(), source })?;
     let destination = arguments.save.as_ref().unwrap_or(&folder);
-    let record = Record::read(own).map_err(RecordingError::from)?.unwrap_or_default();
+    let record = Record::outline(own).map_err(RecordingError::from)?.unwrap_or_default();
     if record.is_empty() {
         if has_record(destination) {
             let folder = destination.display();
@@ -134,7 +134,7 @@ fn is_refused(record: &Record) -> bool {
 
 /// Returns whether a folder has a record, of whatever version.
 fn has_record(folder: &Path) -> bool {
-    Record::read(folder).map_or(true, |record| record.is_some_and(|own| !own.is_empty()))
+    Record::outline(folder).map_or(true, |record| record.is_some_and(|own| !own.is_empty()))
 }
 
 /// Returns whether `cargo weft` reads the record in a folder: it is that of the workspace, or one that a package keeps.

@@ -327,10 +327,16 @@ fn write_whole<B: AsRef<[u8]>>(path: &Path, bytes: impl FnOnce() -> B) -> io::Re
         return Ok(());
     }
     let folder = path.parent().unwrap_or(path);
-    fs::create_dir_all(folder)?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let temporary = folder.join(format!(".{}-{name}", process::id()));
-    let done = fs::write(&temporary, bytes()).and_then(|()| fs::rename(&temporary, path));
+    let bytes = bytes();
+    let written = fs::write(&temporary, &bytes).or_else(|error| match error.kind() {
+        io::ErrorKind::NotFound => {
+            fs::create_dir_all(folder).and_then(|()| fs::write(&temporary, &bytes))
+        }
+        _ => Err(error),
+    });
+    let done = written.and_then(|()| fs::rename(&temporary, path));
     if done.is_err() {
         let _ = fs::remove_file(&temporary);
     }

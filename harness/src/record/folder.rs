@@ -31,6 +31,8 @@ pub struct Record {
     pub(super) folder: PathBuf,
     /// What the host put into memory, by name; `None`: a byte that it never gave.
     pub(super) contents: BTreeMap<String, GivenBytes>,
+    /// Whether contents are not read.
+    is_outline: bool,
     /// The kernels that were launched before others.
     pub(super) earlier: EarlierLists,
     /// What is known of the kernels of earlier launches; shared, since it takes long to find out.
@@ -92,6 +94,18 @@ impl Record {
     /// # Errors
     /// A file that cannot be read, or is not that of a record of this version.
     pub fn read(folder: &Path) -> Result<Option<Self>, RecordError> {
+        Self::read_as(folder, false)
+    }
+
+    /// Reads a record without the contents of memory, which are most of it: what was launched can be told, and nothing checked.
+    ///
+    /// # Errors
+    /// As those of [`Record::read`], but for contents.
+    pub fn outline(folder: &Path) -> Result<Option<Self>, RecordError> {
+        Self::read_as(folder, true)
+    }
+
+    fn read_as(folder: &Path, is_outline: bool) -> Result<Option<Self>, RecordError> {
         let lines = folder.join("launches");
         let entries = match fs::read_dir(&lines) {
             Ok(entries) => entries,
@@ -107,7 +121,7 @@ impl Record {
         }
         paths.retain(|path| path.extension().is_some_and(|ending| ending == "jsonl"));
         paths.sort();
-        let mut record = Self { folder: folder.to_owned(), ..Self::default() };
+        let mut record = Self { folder: folder.to_owned(), is_outline, ..Self::default() };
         for path in &paths {
             record.add(path)?;
         }
@@ -227,6 +241,9 @@ impl Record {
 
     /// Reads the contents that are kept under a name, once, and returns their number of bytes.
     fn given(&mut self, name: &str) -> Result<usize, RecordError> {
+        if self.is_outline {
+            return Ok(0);
+        }
         if let Some(bytes) = self.contents.get(name) {
             return Ok(bytes.len());
         }
