@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use super::log::{Entry, RunLog};
 use crate::emulate::{
-    Access, Arrival, BarrierExit, BarrierId, BulkGroup, CopyAgent, CopyCommand, Events, Fault,
-    Fence, Issuer, Iteration, LaneMask, MbarrierEvent, MbarrierId, OpenAccess, OrderQuery, PerWarp,
-    ProxyFence, SentSignal, Symbolics, WarpId,
+    Access, Arrival, AwaitedSignal, BarrierExit, BarrierId, BulkGroup, CopyAgent, CopyCommand,
+    Events, Fault, Fence, Issuer, Iteration, LaneMask, MbarrierEvent, MbarrierId, OpenAccess,
+    OrderQuery, PerWarp, ProxyFence, SentSignal, SignalKey, Symbolics, WarpId,
 };
 use crate::flow::{Pc, PlaceId, Program};
 use crate::order::{Epoch, Order};
@@ -175,6 +175,10 @@ impl OrderQuery for ChartRecorder<'_> {
     fn knows_work(&self, agent: WarpId, warp: WarpId, lanes: LaneMask) -> bool {
         self.order.knows_work(agent, (warp, lanes))
     }
+
+    fn awaited_before(&self) -> Vec<SignalKey> {
+        self.order.awaited_before()
+    }
 }
 
 impl Events for ChartRecorder<'_> {
@@ -235,6 +239,10 @@ impl Events for ChartRecorder<'_> {
 
     fn signal(&mut self, sent: SentSignal) {
         self.order.signal(sent);
+    }
+
+    fn await_signal(&mut self, awaited: AwaitedSignal) {
+        self.order.await_signal(awaited);
     }
 
     fn fence(&mut self, fence: Fence) {

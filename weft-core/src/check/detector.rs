@@ -5,9 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use crate::emulate::{
-    Access, Arrival, BarrierExit, BarrierId, BulkGroup, CopyAgent, CopyCommand, Events, Fault,
-    FaultKind, Fence, Inputs, Iteration, LaneMask, MbarrierEvent, MbarrierId, OpenAccess,
-    OrderQuery, PerWarp, ProxyFence, SentSignal, Symbolics, WARP, WarpId, has_signals,
+    Access, Arrival, AwaitedSignal, BarrierExit, BarrierId, BulkGroup, CopyAgent, CopyCommand,
+    Events, Fault, FaultKind, Fence, Inputs, Iteration, LaneMask, MbarrierEvent, MbarrierId,
+    OpenAccess, OrderQuery, PerWarp, ProxyFence, SentSignal, SignalKey, Symbolics, WARP, WarpId,
+    has_signals,
 };
 use crate::flow::{Pc, PlaceId, Program};
 use crate::launch::Dim3;
@@ -182,6 +183,10 @@ impl OrderQuery for Detector {
     fn knows_work(&self, agent: WarpId, warp: WarpId, lanes: LaneMask) -> bool {
         self.order.knows_work(agent, (warp, lanes))
     }
+
+    fn awaited_before(&self) -> Vec<SignalKey> {
+        self.order.awaited_before()
+    }
 }
 
 impl Events for Detector {
@@ -194,7 +199,7 @@ impl Events for Detector {
             return;
         }
         let is_global = access.space == Space::Global;
-        if is_global && access.kind.is_atomic() && self.order.has_signals() {
+        if is_global && access.kind.is_strong() && self.order.has_signals() {
             self.order.separate(access.warp);
         }
         let Self { shared, global, copies, order, .. } = self;
@@ -250,6 +255,10 @@ impl Events for Detector {
 
     fn signal(&mut self, sent: SentSignal) {
         self.order.signal(sent);
+    }
+
+    fn await_signal(&mut self, awaited: AwaitedSignal) {
+        self.order.await_signal(awaited);
     }
 
     // That strong accesses synchronize by fences is modelled for signals between ctas alone: where a kernel has that

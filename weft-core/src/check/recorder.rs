@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::emulate::{
-    Access, Arrival, BarrierExit, BarrierId, BulkGroup, CopyAgent, CopyCommand, Events, Fault,
-    Fence, Iteration, LaneMask, MbarrierEvent, MbarrierId, OpenAccess, OrderQuery, ProxyFence,
-    SentSignal, Symbolics, WarpId,
+    Access, Arrival, AwaitedSignal, BarrierExit, BarrierId, BulkGroup, CopyAgent, CopyCommand,
+    Events, Fault, Fence, Iteration, LaneMask, MbarrierEvent, MbarrierId, OpenAccess, OrderQuery,
+    ProxyFence, SentSignal, SignalKey, Symbolics, WarpId,
 };
 use crate::flow::{Pc, PlaceId};
 use crate::order::Order;
@@ -37,13 +37,17 @@ impl OrderQuery for Recorder<'_> {
     fn knows_work(&self, agent: WarpId, warp: WarpId, lanes: LaneMask) -> bool {
         self.order.knows_work(agent, (warp, lanes))
     }
+
+    fn awaited_before(&self) -> Vec<SignalKey> {
+        self.order.awaited_before()
+    }
 }
 
 impl Events for Recorder<'_> {
     fn access(&mut self, access: &Access<'_>, symbolics: &Symbolics) {
         let is_global = access.space == Space::Global;
         let has_signals = is_global && self.order.has_signals();
-        if has_signals && access.kind.is_atomic() {
+        if has_signals && access.kind.is_strong() {
             self.order.separate(access.warp);
         }
         if self.only.is_some_and(|only| !only.contains(&access.pc)) {
@@ -93,6 +97,10 @@ impl Events for Recorder<'_> {
 
     fn signal(&mut self, sent: SentSignal) {
         self.order.signal(sent);
+    }
+
+    fn await_signal(&mut self, awaited: AwaitedSignal) {
+        self.order.await_signal(awaited);
     }
 
     // That strong accesses synchronize by fences is modelled for signals between ctas alone, as in the deciding pass.

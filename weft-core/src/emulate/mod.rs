@@ -25,7 +25,7 @@ pub use facts::case_split::{Choice, Splits};
 pub use facts::counters::{CounterIndex, Drawn};
 pub use facts::independent::CtaFacts;
 pub use facts::interference::Loaded;
-pub use facts::signals::Signal;
+pub use facts::signals::{Signal, SignalKey};
 pub(crate) use facts::tensors::{TensorUse, Tensors};
 pub use machine::copy_event::{
     AgentWork, BulkGroup, CopyAgent, CopyCommand, MbarrierEvent, MbarrierStep,
@@ -33,8 +33,8 @@ pub use machine::copy_event::{
 pub use machine::doubt::{Doubt, DoubtKind};
 pub use machine::end::{DivergedThreads, Divergence, End, Stuck, StuckAt};
 pub use machine::event::{
-    Access, AccessKind, AccessManner, Arrival, BarrierExit, Events, Fault, FaultKind, Fence,
-    Issuer, Iteration, OpenAccess, OrderQuery, ProxyFence, SentSignal,
+    Access, AccessKind, AccessManner, Arrival, AwaitedSignal, BarrierExit, Events, Fault,
+    FaultKind, Fence, Issuer, Iteration, OpenAccess, OrderQuery, ProxyFence, SentSignal,
 };
 pub use machine::memory_order::{MemoryOrder, MemoryScope, Nearness, Ordering};
 pub(crate) use machine::piece::kind as access_kind;

@@ -1,8 +1,10 @@
 //! The happens-before relation, as far as ctas have run.
 
 mod asynchronous;
+mod awaits;
 mod cluster;
 mod signals;
+mod tag;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,8 +17,8 @@ use super::recycling::{Completion, Recycling};
 use crate::emulate::{
     Arrival, BarrierId, Iteration, LaneMask, MbarrierId, PerWarp, ProxyFence, WarpId,
 };
-pub use signals::SignalTag;
 use signals::Signalling;
+pub use tag::SignalTag;
 
 /// The time of one warp, and what its lanes know.
 #[derive(Clone, Debug)]

@@ -83,6 +83,7 @@ impl CopyInFlight {
             class: self.class,
             decides: self.decides,
             seen: None,
+            synchronizes: false,
         }
     }
 

@@ -113,6 +113,7 @@ pub(super) fn access(
         class: None,
         decides: false,
         seen: None,
+        synchronizes: false,
     }
 }
 

@@ -358,6 +358,7 @@ mod tests {
                             class: None,
                             decides: false,
                             seen: None,
+                            synchronizes: false,
                         };
                         let mut said = Vec::new();
                         rows(&access, &mut known, |page, row| {

@@ -37,6 +37,10 @@ impl OrderQuery for Stores {
     fn knows_work(&self, _: WarpId, _: WarpId, _: LaneMask) -> bool {
         true
     }
+
+    fn awaited_before(&self) -> Vec<SignalKey> {
+        Vec::new()
+    }
 }
 
 impl Events for Stores {
@@ -71,6 +75,7 @@ impl Events for Stores {
 
     fn fence(&mut self, _: Fence) {}
     fn signal(&mut self, _: SentSignal) {}
+    fn await_signal(&mut self, _: AwaitedSignal) {}
     fn proxy_fence(&mut self, _: ProxyFence) {}
 
     fn converge(&mut self, _: WarpId, _: LaneMask) {}

@@ -5,11 +5,12 @@
 //! their values ([`counter_index`]), and the order in which ctas draw from them ([`draw_order`]). Memory: [`interference`]
 //! of stores with loads, what loops leave for later iterations ([`inherited`]), what
 //! passes on values read from memory that nothing wrote ([`passed_on`]), and whether stores stay where their address starts
-//! ([`strays`]). [`tensors`] has the boxes of tensor maps. Conditions: [`case_split`]. [`assumed`] is what is taken for
+//! ([`strays`]). What threads of one cta wait for that others do: [`signals`] and [`awaits`]. [`tensors`] has the boxes of tensor maps. Conditions: [`case_split`]. [`assumed`] is what is taken for
 //! granted, and [`independent`] what ctas that run side by side exchange.
 
 pub(crate) mod alias;
 pub(crate) mod assumed;
+pub(crate) mod awaits;
 pub(crate) mod case_split;
 pub(crate) mod counter_index;
 pub(crate) mod counters;

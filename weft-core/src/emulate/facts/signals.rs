@@ -20,6 +20,23 @@ pub struct Signal {
     pub number: u32,
 }
 
+/// What threads can wait for at a location that signals: that all of its signals are sent, or that it holds a value which one
+/// store alone leaves there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SignalKey {
+    /// The first byte of the location in global memory.
+    pub location: u64,
+    /// The value; `None`: all signals.
+    pub value: Option<u64>,
+}
+
+impl SignalKey {
+    /// All signals of a location.
+    pub const fn all(location: u64) -> Self {
+        Self { location, value: None }
+    }
+}
+
 /// The signals that the lanes of a warp have sent by an instruction.
 pub(crate) type Sent = [Option<Signal>; WARP];
 
@@ -52,6 +69,20 @@ struct SignalLocation {
 }
 
 impl SignalLocation {
+    /// Whether a thread that waits for a value of the location goes on only when all signals have been sent. `passes`: whether
+    /// it goes on with a value, if that is known.
+    fn lets_pass_at_last(&self, passes: &dyn Fn(u64) -> Option<bool>) -> bool {
+        let (Some(step), Some(results)) = (self.step, self.results()) else { return false };
+        // The last one must not wrap around.
+        let end = results.last + results.amount;
+        let limit = 1_i128 << (8 * step.bytes - 1);
+        let fits = (0..limit).contains(&end) && results.last < i128::from(step.most);
+        let of = |value: i128| u64::try_from(value).ok().and_then(passes);
+        let mut before = (0..self.count).map(|at| results.first + i128::from(at) * results.amount);
+        let is_clear = fits && results.amount != 0 && self.count <= MAX_AWAITED;
+        is_clear && before.all(|value| of(value) == Some(false)) && of(end) == Some(true)
+    }
+
     /// What the signals return, one after the other: the first value, the number that is added each time, and how many
     /// there are. `None` if that is not known, or if a sum wraps around.
     fn results(&self) -> Option<SignalResults> {
@@ -94,6 +125,9 @@ impl SignalResults {
 
 /// Most locations, and results of signals, that are kept.
 const MAX_LOCATIONS: usize = 1 << 16;
+
+/// Most signals of a location of which a thread can wait for all.
+const MAX_AWAITED: u64 = 1 << 12;
 
 /// Most passes that find other signals than the pass before.
 const MAX_CHANGES: u32 = 4;
@@ -245,6 +279,22 @@ impl Signals {
         self.is_asked |= signal.is_some();
         self.were_asked |= signal.is_some();
         signal
+    }
+
+    /// Records that a thread waits for a value of a location.
+    pub(crate) const fn await_value(&mut self) {
+        self.is_asked = true;
+        self.were_asked = true;
+    }
+
+    /// Whether a thread that waits for a value of a location goes on only when all signals have been sent. `passes`: whether
+    /// it goes on with a value, if that is known.
+    pub(crate) fn lets_pass_at_last(
+        &self,
+        location: u64,
+        passes: &dyn Fn(u64) -> Option<bool>,
+    ) -> bool {
+        self.known.get(&location).is_some_and(|known| known.lets_pass_at_last(passes))
     }
 
     /// Whether an earlier pass found out what changes a location.

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 
 use super::alias::AliasClasses;
 use super::assumed::Assumed;
+use super::awaits::Awaits;
 use super::case_split::Splits;
 use super::counters::Counters;
 use super::inherited::Inherited;
@@ -34,6 +35,8 @@ pub struct Facts {
     pub(crate) inherited: Inherited,
     pub(crate) tensors: Tensors,
     pub(crate) signals: Signals,
+    /// The locations of which threads wait for a value.
+    pub(crate) awaits: Awaits,
     /// Open conditions that are decided in this case.
     pub splits: Splits,
     /// Loads of racing bytes, in a pass that compares stored values: what these loads see depends on the schedule.
@@ -82,6 +85,7 @@ impl Facts {
         self.interference.begin();
         self.inherited.begin();
         self.signals.begin();
+        self.awaits.begin();
     }
 
     /// Number of times that a pass had to be run again. What was found before such a change might not hold any more.
@@ -95,6 +99,7 @@ impl Facts {
     pub fn settle(&mut self, is_whole: bool) -> bool {
         let is_settled = self.counters.settle()
             & self.signals.settle(is_whole)
+            & self.awaits.settle(is_whole)
             & self.interference.settle()
             & self.strays.settle()
             & self.passed_on.settle()

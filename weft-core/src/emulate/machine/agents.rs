@@ -69,6 +69,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             class: None,
             decides: false,
             seen: None,
+            synchronizes: false,
         };
         self.emit_at(own.home, access);
         Ok(())

@@ -99,6 +99,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             let (first, last) = access.addresses.ends(access.lanes);
             let last = last.saturating_add(u64::from(access.bytes) - 1);
             self.facts.signals.spoil_between(first, last);
+            self.facts.awaits.write_between(first, last);
         }
         if home == CtaRank::default() || access.space != Space::Shared {
             return self.events.access(&access, &self.facts.symbolics);

@@ -114,7 +114,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let decides = self.decides(piece);
         let seen = if space == Space::Global { self.seen_signal(mask) } else { None };
         let access = access(piece, addresses, mask, kind, stored);
-        let access = Access { condition, variable, class, decides, seen, ..access };
+        let synchronizes = self.synchronizes(piece);
+        let access = Access { condition, variable, class, decides, seen, synchronizes, ..access };
         self.check_bounds(&access);
         self.check_objects(piece.home, &access);
         let access = self.lent(access);
@@ -211,6 +212,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             if is_global {
                 let (first, last) = region.extent(self.program);
                 self.facts.signals.spoil_between(first, last);
+                self.facts.awaits.write_between(first, last);
                 if kind.is_atomic() {
                     self.facts.signals.send_somewhere();
                 }
@@ -370,5 +372,6 @@ fn access<'a>(
         class: None,
         decides: false,
         seen: None,
+        synchronizes: false,
     }
 }

@@ -4,7 +4,7 @@ use super::copy_event::{BulkGroup, CopyAgent, CopyCommand, MbarrierEvent};
 use super::memory_order::{MemoryOrder, MemoryScope, Ordering};
 use crate::emulate::facts::alias::AliasClass;
 use crate::emulate::facts::counters::CounterIndex;
-use crate::emulate::facts::signals::Signal;
+use crate::emulate::facts::signals::{Signal, SignalKey};
 use crate::emulate::memory::region::MemoryRegion;
 use crate::emulate::sync::barrier::BarrierId;
 use crate::emulate::sync::mbarrier::MbarrierId;
@@ -117,6 +117,8 @@ pub struct Access<'a> {
     pub decides: bool,
     /// A signal of its cta that is the last one of the launch at its location, if a condition says so.
     pub seen: Option<Signal>,
+    /// Whether all lanes access locations by which threads wait for each other.
+    pub synchronizes: bool,
 }
 
 impl Access<'_> {
@@ -218,17 +220,35 @@ pub struct Fence {
     pub seen: Option<Signal>,
 }
 
-/// A lane signals: it has executed an atomic on a location that signals, whose access was the last event of the warp.
+/// A lane signals: it has executed an atomic on a location that signals, or stored a value for which others wait. This access was the last
+/// event of the warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SentSignal {
     /// The signal.
     pub signal: Signal,
+    /// What others can wait for.
+    pub key: SignalKey,
     /// The warp.
     pub warp: WarpId,
     /// The lane.
     pub lane: usize,
     /// The semantics and the scope of the atomic.
     pub order: MemoryOrder,
+}
+
+/// A lane goes on after it has waited for signals of other threads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AwaitedSignal {
+    /// The warp.
+    pub warp: WarpId,
+    /// The lane.
+    pub lane: usize,
+    /// The semantics and the scope of the accesses by which it asked.
+    pub order: MemoryOrder,
+    /// What it waited for.
+    pub key: SignalKey,
+    /// The signals that come before that.
+    pub before: Vec<SignalKey>,
 }
 
 /// Lanes execute a fence between the generic and the async proxy (PTX ISA §9.7.13.4).
@@ -305,6 +325,8 @@ pub trait Events {
     fn fence(&mut self, fence: Fence);
     /// A lane signals.
     fn signal(&mut self, sent: SentSignal);
+    /// A lane goes on after it has waited for signals.
+    fn await_signal(&mut self, awaited: AwaitedSignal);
     /// Lanes execute a fence between the proxies.
     fn proxy_fence(&mut self, fence: ProxyFence);
     /// These lanes of a warp have synchronized with each other.
@@ -337,4 +359,6 @@ pub trait OrderQuery {
     fn knows_completion(&self, object: MbarrierId, warp: WarpId, lanes: LaneMask) -> LaneMask;
     /// Whether all of these lanes of a warp know that all the work of an agent is done.
     fn knows_work(&self, agent: WarpId, warp: WarpId, lanes: LaneMask) -> bool;
+    /// What had been waited for before the last signal was sent, so that it comes before that signal.
+    fn awaited_before(&self) -> Vec<SignalKey>;
 }

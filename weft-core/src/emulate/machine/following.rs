@@ -66,6 +66,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             class: None,
             decides: false,
             seen: None,
+            synchronizes: false,
         };
         self.emit_at(object.cta, access);
     }

@@ -150,6 +150,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         if let Some(general) = state.and_then(OpenLoop::general_mut) {
             general.left = Some((branch, open));
         }
+        self.leave_loop(warp, header, self.warps[warp].front);
         let stays = self.program.blocks[taken.index()].loops.contains(&header);
         Ok(Some(stays == condition.negated))
     }

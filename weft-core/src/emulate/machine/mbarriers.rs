@@ -126,6 +126,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             class: None,
             decides: false,
             seen: None,
+            synchronizes: false,
         };
         self.check_bounds(&access);
         match decoded.row.opcode {

@@ -22,7 +22,9 @@
 
 mod access;
 mod agents;
+mod asking;
 mod atomic;
+mod awaiting;
 mod boxes;
 mod bulk;
 mod bypass;

@@ -80,6 +80,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let sides = (!ended.is_empty(), entries.as_slice());
         let outcomes = self.run_sides(warp, branch, sides, (may_execute, iterations), mask)?;
         self.join(warp, outcomes, mask, (origin, chooser.as_ref()));
+        if let Some(header) = iterations {
+            self.leave_loop(warp, header, mask);
+        }
         self.go(warp, branch, merge, mask)
     }
 

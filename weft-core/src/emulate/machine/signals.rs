@@ -3,6 +3,7 @@
 
 use std::rc::Rc;
 
+use super::asking::changes_nothing;
 use super::atomic::change;
 use super::event::{Events, OrderQuery, SentSignal};
 use super::implied::AtomComparison;
@@ -11,10 +12,8 @@ use super::memory_order::{MemoryOrder, MemoryScope, Ordering};
 use super::piece::Piece;
 use super::state::Machine;
 use crate::emulate::facts::counters::CounterUpdate;
-use crate::emulate::facts::signals::{Sent, Signal, SignalResults, SignalStep};
-use crate::emulate::memory::pages::View;
+use crate::emulate::facts::signals::{Sent, Signal, SignalKey, SignalResults, SignalStep};
 use crate::emulate::value::lane::{Lane, LaneMask, WARP, lanes, truncate};
-use crate::emulate::value::origin::Origin;
 use crate::emulate::value::register::Value;
 use crate::emulate::value::symbolics::Relation;
 use crate::flow::Operand;
@@ -52,8 +51,12 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             if is_after {
                 continue;
             }
+            let operand = operand.as_ref().map(|value| value.whole(lane));
+            self.note_flag(piece, lane, operand);
+            if effect == Effect::Atomic && changes_nothing(piece.instr) {
+                continue;
+            }
             if effect == Effect::Atomic {
-                let operand = operand.as_ref().map(|value| value.whole(lane));
                 sent[lane] = Some(self.send(piece, lane, operand));
             } else {
                 self.facts.signals.spoil(address, piece.bytes());
@@ -75,7 +78,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         if self.signals.senders.len() < MAX_SENDERS {
             self.signals.senders.push((warp, lane));
         }
-        self.events.signal(SentSignal { signal, warp, lane, order });
+        let key = SignalKey::all(signal.location);
+        self.send_signal(SentSignal { signal, key, warp, lane, order });
         signal
     }
 
@@ -94,10 +98,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             }
             CounterUpdate::Other => return None,
         };
-        let view = View { unwritten: Origin::Atomic(piece.pc), guards: None };
-        let first = self.inputs.global.load(address, bytes.min(8), view, &mut self.facts.symbolics);
-        let is_assumed = first.symbol.is_some();
-        let first = if is_assumed { 0 } else { first.bits };
+        let (first, is_assumed) = self.held_before(address, bytes, piece.pc);
         (bytes <= 8).then_some(SignalStep { bytes, amount, most, first, is_assumed })
     }
 

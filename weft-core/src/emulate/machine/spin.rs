@@ -11,7 +11,7 @@ use crate::ptx::isa::Effect;
 const MOST: usize = 256;
 
 /// Registers whose values are known.
-type TryValues = BTreeMap<Reg, u64>;
+pub(super) type TryValues = BTreeMap<Reg, u64>;
 
 /// Whether the wait at the end of a block, if it finds that the phase is not complete, is always tried again before the
 /// thread does anything else: then it is one wait, however often it is tried.
@@ -198,7 +198,7 @@ fn follow(
 }
 
 /// Runs an instruction on what is known.
-fn run(instr: &Instr, known: &mut TryValues) {
+pub(super) fn run(instr: &Instr, known: &mut TryValues) {
     let value = |operand: &Operand| match operand {
         Operand::Register(register) => known.get(register).copied(),
         Operand::Not(register) => known.get(register).map(|bits| bits ^ 1),

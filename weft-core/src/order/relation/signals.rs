@@ -13,98 +13,12 @@ use foldhash::fast::RandomState;
 use indexmap::IndexSet;
 
 use super::Order;
+use super::tag::{SignalTag, Strength};
 use crate::emulate::{
-    Access, Fence, LaneMask, Nearness, Ordering, SentSignal, Signal, WarpId, lanes,
+    Access, AwaitedSignal, Fence, LaneMask, MemoryOrder, Nearness, Ordering, SentSignal, Signal,
+    SignalKey, WarpId, lanes,
 };
 use crate::order::clock::{Clock, Epoch};
-
-/// Ways in which what happens before a signal can be ordered before what follows the last one; a set.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Strength(u8);
-
-impl Strength {
-    /// The access is the signal itself, or follows the last signal.
-    const SIGNAL: Self = Self(1);
-    /// By a release pattern, or an acquire pattern.
-    const PATTERN: Self = Self(2);
-    /// By a `fence.sc` of any thread.
-    const FENCE_SC: Self = Self(4);
-    /// By a fence that might not happen.
-    const PERHAPS: Self = Self(8);
-
-    const fn and(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-
-    /// Whether both ends of the order have some way in common.
-    const fn meets(self, other: Self) -> bool {
-        self.0 & other.0 & !Self::PERHAPS.0 != 0
-    }
-
-    /// The same, by fences that might not happen.
-    const fn perhaps(self) -> Self {
-        Self::PERHAPS.when(self.0 != 0)
-    }
-
-    /// Whether memory is surely ordered by it, if the other end is as well.
-    const fn surely_orders(self) -> bool {
-        self.0 & (Self::PATTERN.0 | Self::FENCE_SC.0) != 0
-    }
-
-    /// Whether memory might be ordered by it, if the other end is as well.
-    const fn orders(self) -> bool {
-        self.0 & !Self::SIGNAL.0 != 0
-    }
-
-    const fn when(self, holds: bool) -> Self {
-        if holds { self } else { Self(0) }
-    }
-}
-
-/// What orders accesses of a cta with those of others.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct SignalTag {
-    /// The location whose last signal the cta is known to have sent, and how what it did before is acquired.
-    pub seen: Option<(u64, Strength)>,
-    /// The locations at which the cta signals after the access, and how the access is released.
-    pub released: Vec<(u64, Strength)>,
-    /// The locations at which the cta has signalled before the access, and how what it saw there is acquired.
-    pub acquired: Vec<(u64, Strength)>,
-    /// Whether something orders the access perhaps that is not followed.
-    pub is_open: bool,
-}
-
-impl SignalTag {
-    /// Whether nothing conflicts between two ctas at these accesses: one is ordered before the other, or only one of the two
-    /// happens. `are_strong`: both are strong, which need no fence behind the last signal to see what is in memory.
-    pub fn excludes(&self, other: &Self, are_strong: bool) -> bool {
-        let is_before = |before: &Self, after: &Self| {
-            after.seen.is_some_and(|(location, acquired)| {
-                let mut all = before.released.iter().filter(|(at, _)| *at == location);
-                all.any(|(_, released)| {
-                    released.meets(acquired)
-                        || are_strong
-                            && released.surely_orders()
-                            && acquired.meets(Strength::SIGNAL)
-                })
-            })
-        };
-        let is_one =
-            matches!((self.seen, other.seen), (Some(own), Some(others)) if own.0 == others.0);
-        is_one || is_before(self, other) || is_before(other, self)
-    }
-
-    /// Whether signals might order these accesses of two ctas, in some schedule.
-    pub fn might_be_ordered(&self, other: &Self) -> bool {
-        let might = |before: &Self, after: &Self| {
-            before.released.iter().any(|(at, released)| {
-                let mut there = after.acquired.iter().filter(|(location, _)| location == at);
-                there.any(|(_, acquired)| released.orders() && acquired.orders())
-            })
-        };
-        self.is_open || other.is_open || might(self, other) || might(other, self)
-    }
-}
 
 /// Accesses of lanes of a warp at one time.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -114,8 +28,10 @@ struct Moment {
     when: Epoch,
     is_atomic: bool,
     seen: Option<(u64, Strength)>,
-    /// As in [`SignalTag::acquired`].
+    synchronizes: bool,
+    /// As in [`SignalTag::acquired`], and in [`SignalTag::awaited`].
     acquired: Vec<(u64, Strength)>,
+    awaited: Vec<(SignalKey, Strength)>,
 }
 
 /// What two accesses of one moment have in common.
@@ -126,13 +42,14 @@ struct MomentKey {
     when: Epoch,
     is_atomic: bool,
     seen: Option<Signal>,
-    /// Numbers of fences and signals of the cta before.
-    counts: (usize, usize),
+    synchronizes: bool,
+    /// Numbers of fences, signals and waits of the cta before.
+    counts: (usize, usize, usize),
 }
 
 /// A fence of lanes of a warp.
 #[derive(Clone, Debug)]
-struct FenceRecord {
+pub(super) struct FenceRecord {
     fence: Fence,
     when: Epoch,
     /// What its lanes knew, lanes that knew the same at a time, without what each did itself.
@@ -141,20 +58,51 @@ struct FenceRecord {
 
 /// A signal that was sent.
 #[derive(Clone, Debug)]
-struct SignalRecord {
+pub(super) struct SignalRecord {
     sent: SentSignal,
     when: Epoch,
     /// Number of fences of the cta before it.
     fences: usize,
     /// What release patterns, and fences in Fence-SC order, made ready for it.
-    released: Vec<(Strength, Clock)>,
+    pub(super) released: Vec<(Strength, Clock)>,
+}
+
+/// A point at which a lane has seen signals.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Seeing {
+    pub(super) warp: WarpId,
+    pub(super) lane: usize,
+    /// The semantics and the scope of the access that has seen them.
+    pub(super) order: MemoryOrder,
+    pub(super) when: Epoch,
+    /// Number of fences of the cta before it.
+    pub(super) fences: usize,
+    /// The signal of its own that has seen them.
+    pub(super) signal: Option<Signal>,
+}
+
+/// A wait that has ended.
+#[derive(Clone, Debug)]
+pub(super) struct AwaitRecord {
+    pub(super) awaited: AwaitedSignal,
+    pub(super) when: Epoch,
+    /// Number of fences of the cta before it.
+    pub(super) fences: usize,
+}
+
+impl AwaitRecord {
+    pub(super) fn seeing(&self) -> Seeing {
+        let AwaitedSignal { warp, lane, order, .. } = self.awaited;
+        Seeing { warp, lane, order, when: self.when, fences: self.fences, signal: None }
+    }
 }
 
 /// The signals and the fences of a cta.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Signalling {
-    fences: Vec<FenceRecord>,
-    sent: Vec<SignalRecord>,
+    pub(super) fences: Vec<FenceRecord>,
+    pub(super) sent: Vec<SignalRecord>,
+    pub(super) awaits: Vec<AwaitRecord>,
     moments: IndexSet<Moment, RandomState>,
     /// The last access, and the number of its moment.
     last: Option<(MomentKey, usize)>,
@@ -265,15 +213,16 @@ impl Order {
 
     /// Returns a number for the time and the lanes of an access, by which [`Self::signal_tags`] finds what orders it.
     pub fn moment(&mut self, access: &Access<'_>) -> usize {
-        let &Access { warp, lanes, kind, seen, .. } = access;
+        let &Access { warp, lanes, kind, seen, synchronizes, .. } = access;
         let Some(own) = &self.signalling else { return 0 };
-        let counts = (own.fences.len(), own.sent.len());
+        let counts = (own.fences.len(), own.sent.len(), own.awaits.len());
         let key = MomentKey {
             warp,
             lanes,
             when: self.now(warp),
             is_atomic: kind.is_atomic(),
             seen,
+            synchronizes,
             counts,
         };
         if let Some((_, number)) = own.last.as_ref().filter(|(last, _)| *last == key) {
@@ -295,7 +244,7 @@ impl Order {
             |record: &&SignalRecord| !own.is_open || access.seen == Some(record.sent.signal);
         for record in own.sent.iter().filter(is_needed) {
             let SentSignal { signal, .. } = record.sent;
-            let by = self.acquired(record, access);
+            let by = self.acquired(&record.seeing(), access);
             let all = acquired.entry(signal.location).or_default();
             *all = all.and(by);
             if access.seen == Some(signal) {
@@ -305,13 +254,28 @@ impl Order {
         acquired.retain(|_, by| *by != Strength::default());
         let (when, is_atomic) = (self.now(warp), kind.is_atomic());
         let acquired = acquired.into_iter().collect();
-        Moment { warp, lanes, when, is_atomic, seen, acquired }
+        let (awaited, synchronizes) = (self.awaited(access), access.synchronizes);
+        Moment { warp, lanes, when, is_atomic, seen, synchronizes, acquired, awaited }
     }
 
-    /// How an access acquires what a signal of its cta has seen.
-    fn acquired(&self, record: &SignalRecord, access: &Access<'_>) -> Strength {
+    /// The events by which a lane surely acquires what it has seen: its warp, when, and the lane itself.
+    pub(super) fn acquired_at(
+        &self,
+        &Seeing { warp, lane, order, when, fences, .. }: &Seeing,
+    ) -> impl Iterator<Item = (WarpId, Epoch, usize)> {
+        let own = acquires(order.ordering()).then_some((warp, when, lane));
+        let behind = self.signalling.iter().flat_map(move |own| &own.fences[fences..]);
+        let by_fence = behind.filter(move |past| {
+            let Fence { warp: of, lanes: fenced, ordering, may_execute, .. } = past.fence;
+            of == warp && fenced >> lane & 1 == 1 && acquires(ordering) && !may_execute
+        });
+        own.into_iter().chain(by_fence.map(move |past| (warp, past.when, lane)))
+    }
+
+    /// How an access acquires what its cta has seen at a point.
+    pub(super) fn acquired(&self, seeing: &Seeing, access: &Access<'_>) -> Strength {
         let Some(own) = &self.signalling else { return Strength::default() };
-        let SentSignal { signal, warp, lane, order } = record.sent;
+        let &Seeing { warp, lane, order, when: seen_at, fences, signal } = seeing;
         // The lanes of the access that follow what some of these lanes did.
         let followers = |when, of: WarpId, mask: LaneMask| {
             let follow = lanes(access.lanes).filter(|later| {
@@ -324,23 +288,23 @@ impl Order {
             let is_whole = followers == access.lanes;
             if is_whole { by } else { by.perhaps().when(followers != 0) }
         };
-        let after_signal = followers(record.when, warp, 1 << lane);
+        let after_signal = followers(seen_at, warp, 1 << lane);
         if after_signal == 0 {
             return Strength::default();
         }
         let by_signal = Strength::PATTERN.when(acquires(order.ordering()));
         let mut acquired = of_lanes(Strength::SIGNAL.and(by_signal), after_signal);
-        let behind = own.fences[record.fences..].iter();
+        let behind = own.fences[fences..].iter();
         for past in behind.filter(|past| acquires(past.fence.ordering)) {
             let Fence { warp: of, lanes: fenced, ordering, may_execute, seen, .. } = past.fence;
             let own_lane = if of == warp { fenced & 1 << lane } else { 0 };
-            let after = own_lane | past.lanes_that_know((warp, record.when, 1 << lane));
+            let after = own_lane | past.lanes_that_know((warp, seen_at, 1 << lane));
             let is_sc = ordering == Ordering::SequentiallyConsistent;
             let by_own = if own_lane != 0 { followers(past.when, of, own_lane) } else { 0 };
             let by_any = if is_sc && after != 0 { followers(past.when, of, after) } else { 0 };
             let by = of_lanes(Strength::PATTERN, by_own & after_signal)
                 .and(of_lanes(Strength::FENCE_SC, by_any & after_signal));
-            let is_sure = !may_execute || seen == Some(signal);
+            let is_sure = !may_execute || seen.is_some() && seen == signal;
             acquired = acquired.and(if is_sure { by } else { by.perhaps() });
         }
         acquired
@@ -350,21 +314,23 @@ impl Order {
     pub fn signal_tags(&self) -> Vec<Option<Arc<SignalTag>>> {
         let Some(own) = &self.signalling else { return Vec::new() };
         let tag = |moment: &Moment| {
-            let mut released: BTreeMap<u64, Vec<(Strength, LaneMask)>> = BTreeMap::new();
+            let mut released: BTreeMap<SignalKey, Vec<(Strength, LaneMask)>> = BTreeMap::new();
             for record in &own.sent {
-                let all = released.entry(record.sent.signal.location).or_default();
+                let all = released.entry(record.sent.key).or_default();
                 all.push((own.is_signal(moment, record), moment.lanes));
                 all.extend(record.releases(moment));
             }
             // Who has seen the last signal has seen all: each lane can be released by another one.
-            let by = |(location, by): (u64, Vec<_>)| (location, of_lanes(&by, moment.lanes));
+            let by = |(key, by): (SignalKey, Vec<_>)| (key, of_lanes(&by, moment.lanes));
             let released = released.into_iter().map(by);
             let released = released.filter(|(_, by)| *by != Strength::default());
             let released: Vec<_> = released.collect();
-            let Moment { seen, acquired, .. } = moment;
+            let Moment { seen, acquired, awaited, synchronizes, .. } = moment;
             let tag = SignalTag {
                 seen: *seen,
                 released,
+                awaited: awaited.clone(),
+                synchronizes: *synchronizes,
                 acquired: acquired.clone(),
                 is_open: own.is_open,
             };
@@ -401,6 +367,12 @@ impl FenceRecord {
 }
 
 impl SignalRecord {
+    fn seeing(&self) -> Seeing {
+        let SentSignal { signal, warp, lane, order, .. } = self.sent;
+        let (when, fences) = (self.when, self.fences);
+        Seeing { warp, lane, order, when, fences, signal: Some(signal) }
+    }
+
     /// How accesses of a moment are released by the signal, and those of which lanes.
     fn releases(&self, moment: &Moment) -> impl Iterator<Item = (Strength, LaneMask)> {
         self.released.iter().map(|(by, ready)| {
