@@ -86,7 +86,7 @@ pub(crate) fn run(arguments: &RecordArgs, printer: &mut Printer) -> Result<Exit,
     let own = tempfile::Builder::new().prefix("launches-").tempdir_in(&driver);
     let own = own.map_err(|source| RecordingError::Keep { folder: driver.clone(), source })?;
     let own = own.path();
-    let status = status(arguments, &driver, own)?;
+    let status = status(arguments, &driver, (own, &root))?;
     keep_sources(own, &root)
         .map_err(|source| RecordingError::Keep { folder: own.to_owned(), source })?;
     let destination = arguments.save.as_ref().unwrap_or(&folder);
@@ -97,7 +97,7 @@ pub(crate) fn run(arguments: &RecordArgs, printer: &mut Printer) -> Result<Exit,
             printer.notice(&format!("the record that is in {folder} stays as it is"));
         }
     } else {
-        name_by_contents(own, &root)
+        name_by_contents(own)
             .map_err(|source| RecordingError::Keep { folder: own.to_owned(), source })?;
         move_to(own, destination, arguments.keep)?;
     }
@@ -149,7 +149,7 @@ fn is_read(folder: &Path, own: &Path) -> bool {
 fn status(
     arguments: &RecordArgs,
     driver: &Path,
-    folder: &Path,
+    (folder, root): (&Path, &Path),
 ) -> Result<ExitStatus, RecordingError> {
     let program = PathBuf::from(&arguments.command[0]);
     let before = env::var_os(LIBRARIES).unwrap_or_default();
@@ -161,7 +161,8 @@ fn status(
     command
         .args(&arguments.command[1..])
         .env(LIBRARIES, libraries)
-        .env(weft_driver::RECORD, folder);
+        .env(weft_driver::RECORD, folder)
+        .env(weft_driver::ROOT, fs::canonicalize(root).unwrap_or_else(|_| root.to_owned()));
     if let Some(device) = &arguments.device {
         command.env(weft_driver::DEVICE, device);
     }

@@ -134,7 +134,7 @@ impl Recordings {
         let folders = package.records.records.iter().filter(|record| !record.is_empty());
         let folders: Vec<PathBuf> = folders.map(|record| record.folder().to_owned()).collect();
         if let Some(own) = &self.own {
-            let replaced = package.records.add_newer(own);
+            let replaced = package.records.add_newer(own, &package.files);
             if !replaced.is_empty() {
                 // Modules without launches of their own are no files of the package any more.
                 let mut saved = PackageRecords {

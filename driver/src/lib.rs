@@ -16,6 +16,8 @@ use std::path::Path;
 pub const RECORD: &str = "WEFT_RECORD";
 /// Name of the environment variable that says what the device is: its target and its number of multiprocessors, as `sm_90,132`.
 pub const DEVICE: &str = "WEFT_RECORD_DEVICE";
+/// Name of the environment variable with the folder that paths in the record are relative to, as far as they lead below it.
+pub const ROOT: &str = "WEFT_RECORD_ROOT";
 /// Name of the environment variable with the bytes of the largest allocation whose contents are recorded, 65536 without it.
 pub const CONTENTS: &str = "WEFT_RECORD_CONTENTS";
 

@@ -9,9 +9,9 @@
 //!
 //! | room | modules |
 //! |---|---|
-//! | facts | `status`, `foreign`, `mapped`, `hash`, `json`, `ranges` |
+//! | facts | `status`, `foreign`, `hash`, `json`, `ranges` |
 //! | what programs hand in | `scanner`, `signature`, `lz4`, `zstd/`, `fatbin`, `tensor`, `linking/` |
-//! | the state of the device | `device`, `doubt`, `pages`, `allocation`, `memory`, `results`, `regions`, `arrays`, `contexts`, `streams`, `pools`, `handles` |
+//! | the state of the device | `device`, `doubt`, `pages`, `mapped`, `allocation`, `memory`, `results`, `regions`, `arrays`, `contexts`, `streams`, `pools`, `handles` |
 //! | the record | `lines`, `record`, `contents` |
 //! | modules, limits of launches, graphs | `modules`, `registry`, `limits`, `work`, `graph`, `graphs` |
 //! | the one locked state | `state`, `call`, `exports` |

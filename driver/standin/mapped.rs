@@ -36,19 +36,24 @@ pub(crate) fn is_address(number: u64) -> bool {
     const HIGHEST: u64 = 1 << 47;
     (LOWEST..HIGHEST).contains(&number)
         && !pages::is_address(number)
-        && is_readable(Host::at(number), 1)
+        && read(Host::at(number), 1) == Some(true)
 }
 
 /// Returns whether so many bytes can be read. Where the system does not say, they are taken to be there.
 pub(crate) fn is_readable(at: Host, count: usize) -> bool {
-    let Ok(own) = c_int::try_from(process::id()) else { return true };
+    read(at, count).unwrap_or(true)
+}
+
+/// Returns whether so many bytes can be read; `None` where the system does not say.
+fn read(at: Host, count: usize) -> Option<bool> {
+    let own = c_int::try_from(process::id()).ok()?;
     let mut bytes = vec![0_u8; count];
     let to = Range { start: bytes.as_mut_ptr().cast(), length: count };
     let from = Range { start: at.raw().cast(), length: count };
     // SAFETY: one range each, of which the first is that of the vector; addresses without memory are an error of the call.
     let read = unsafe { process_vm_readv(own, &raw const to, 1, &raw const from, 1, 0) };
     match usize::try_from(read) {
-        Ok(read) => read == count,
-        Err(_) => io::Error::last_os_error().raw_os_error() != Some(EFAULT),
+        Ok(read) => Some(read == count),
+        Err(_) => (io::Error::last_os_error().raw_os_error() == Some(EFAULT)).then_some(false),
     }
 }

@@ -1,6 +1,7 @@
 //! The allocations of a process: what is live, which of its bytes are known, and what kernels might have changed.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
 use crate::allocation::{Allocation, Kind, Passed, Words};
 use crate::device;
@@ -13,7 +14,7 @@ use crate::status::{Answer, Refusal, Status, refuse};
 mod moves;
 
 /// All allocations.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Memory {
     pages: Pages,
     allocations: BTreeMap<u64, Allocation>,
@@ -29,10 +30,31 @@ pub(crate) struct Memory {
     pub(crate) registrations: u64,
     /// Number of live allocations that are the host's own.
     registered: usize,
+    /// The addresses between which memory of the host was ever registered, the end of the last included.
+    registered_range: RangeInclusive<u64>,
     /// What is known of memory of the host that was registered before: kernels have changed it all the same.
     unregistered: BTreeMap<u64, Allocation>,
     /// Functions of the host that go on beside the program, though what it asks for next is to come after them.
     pub(crate) beside: usize,
+}
+
+impl Default for Memory {
+    fn default() -> Self {
+        Memory {
+            pages: Pages::default(),
+            allocations: BTreeMap::new(),
+            freed: BTreeMap::new(),
+            generation: 0,
+            launches: 0,
+            used: 0,
+            registrations: 0,
+            registered: 0,
+            // Empty.
+            registered_range: RangeInclusive::new(1, 0),
+            unregistered: BTreeMap::new(),
+            beside: 0,
+        }
+    }
 }
 
 /// Most freed allocations that are remembered.
@@ -150,6 +172,13 @@ impl Memory {
             ));
         }
         self.add(start, size, Kind::Registered, flags);
+        let before = &self.registered_range;
+        let (first, last) = if before.is_empty() {
+            (start, end)
+        } else {
+            (start.min(*before.start()), end.max(*before.end()))
+        };
+        self.registered_range = first..=last;
         let overlaps = |base: u64, own: &Allocation| base < end && base + own.size > start;
         let before: Vec<Allocation> = self
             .unregistered
@@ -160,6 +189,9 @@ impl Memory {
         if let Some(own) = self.allocations.get_mut(&start) {
             for before in before {
                 own.inherit(before);
+            }
+            if self.beside > 0 {
+                own.passed.insert(Passed::library("cuLaunchHostFunc"));
             }
         }
         self.registered += 1;
@@ -177,7 +209,7 @@ impl Memory {
         self.generation += 1;
         if let Some(own) = own.filter(|own| own.kind == Kind::Registered) {
             self.registered -= 1;
-            if own.was_passed {
+            if own.might_differ(0, own.size, self.launches) || own.since < self.launches {
                 let mut known = Allocation { snapshot: None, words: Words::default(), ..own };
                 if let Some(before) = self.unregistered.remove(&base) {
                     known.size = known.size.max(before.size);
@@ -271,7 +303,8 @@ impl Memory {
 
     /// Returns whether a word might be the address of an allocation, without looking for one where that is cheaper.
     pub(crate) fn might_be_address(&self, word: u64) -> bool {
-        pages::is_address(word) || (self.registered > 0 && self.find(word).is_some())
+        let is_registered = || self.registered_range.contains(&word) && self.find(word).is_some();
+        pages::is_address(word) || (self.registered > 0 && is_registered())
     }
 
     /// Returns whether eight bytes in a row among these might be an address; `false` is certain.

@@ -5,8 +5,8 @@
 //! A folder, named by `WEFT_RECORD`. `modules/HASH.ptx` is the PTX text of one module; `contents/HASH.hex` the contents of an
 //! allocation; `launches/PID-START.jsonl`, one file a process, has one JSON object a line, appended with a single `write` of the
 //! whole line at each event, so that a process that aborts loses nothing. When the program
-//! has ended, `cargo weft record` names these files by the hash of their text, without the number of the process and with paths relative to the
-//! workspace. HASH is 32 hexadecimal digits: of a module, FNV-1a of
+//! has ended, `cargo weft record` names these files by the hash of their text. Of `command`, words that are paths below `WEFT_RECORD_ROOT` are
+//! relative to that. HASH is 32 hexadecimal digits: of a module, FNV-1a of
 //! 128 bits of the bytes of the PTX; of contents, the hash of `hash.rs` of their bytes, zeros where they are not known, and of the ranges that are
 //! known. Files in `modules/` and `contents/` are written under a temporary name, which starts with a
 //! point, and renamed.
@@ -18,7 +18,7 @@
 //! folder of the workspace that the PTX names (`.file`), with the hash of its bytes and its path from that folder, `HASH kernels/k.cu`.
 //!
 //! ```json
-//! {"record":"process","version":3,"command":["…argv…"],"pid":7,"device":"sm_90","multiprocessors":132}
+//! {"record":"process","version":3,"command":["…argv…"],"device":"sm_90","multiprocessors":132}
 //! {"record":"module","hash":"…","kernels":["saxpy"]}
 //! {"record":"module","bytes":1234,"reason":"it holds machine code alone"}
 //! {"record":"launch","kernel":"saxpy","module":"HASH","grid":[4,1,1],"block":[256,1,1],"cluster":[2,1,1],"shared":0,
@@ -270,17 +270,23 @@ impl Record {
         let path = launches.join(format!("{pid}-{start}.jsonl"));
         self.file = Some(LineFile::create(&path)?);
         self.pid = pid;
-        let first = self.process(pid);
+        let first = self.process();
         self.append(&first, &first)
     }
 
-    fn process(&self, pid: u32) -> String {
-        let lossy = |argument: OsString| argument.to_string_lossy().into_owned();
+    fn process(&self) -> String {
+        let root = env::var_os("WEFT_RECORD_ROOT").filter(|root| !root.is_empty());
+        let relative = |argument: &OsString| {
+            let own = Path::new(argument).strip_prefix(root.as_ref()?).ok()?;
+            Some(own.as_os_str().to_owned())
+        };
+        let lossy = |argument: OsString| {
+            relative(&argument).unwrap_or(argument).to_string_lossy().into_owned()
+        };
         Json::object(|json| {
             json.text("record", "process");
             json.number("version", 3_u32);
             json.texts("command", env::args_os().map(lossy));
-            json.number("pid", pid);
             json.text("device", &self.device.target());
             json.number("multiprocessors", self.device.multiprocessors);
         })

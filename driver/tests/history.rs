@@ -53,6 +53,12 @@ fn memory_of_the_host_stays_what_kernels_made_of_it() {
 }
 
 #[test]
+fn memory_of_the_host_might_be_known_to_kernels_from_elsewhere() {
+    let launches = lines(&record("registered_by_library"), "launch");
+    assert_eq!(launches[2]["allocations"][0]["launched"], 1, "{}", launches[2]);
+}
+
+#[test]
 fn attributes_of_a_kernel_state_its_cluster() {
     let recorded = record("stated_clusters");
     let launches = lines(&recorded, "launch");

@@ -57,7 +57,7 @@ impl InitRecords {
         let (others, source) = (&self.modules - &own, LaunchSource::Recorded);
         let mut records = PackageRecords { others, source, ..saved };
         if let Some(own) = &self.own {
-            records.add_newer(own);
+            records.add_newer(own, &package.files);
         }
         let package = Package { records, ..package.clone() };
         Ok(tables(&case::plan_with(&package, &Checker::default())?))
@@ -75,11 +75,12 @@ fn tables(jobs: &[Job]) -> LaunchTables {
     tables
 }
 
-/// Returns the launch of a job without the contents of buffers that decide nothing: the check finds the same without them.
+/// Returns the launch of a job without the contents of buffers that decide nothing: the check finds the same without them,
+/// under the same assumptions.
 fn needed(job: &Job) -> Launch {
     let found = |job: &Job| {
         let report = job.outcome().report.as_ref().ok()?;
-        Some((report.verdict(), report.findings.clone()))
+        Some((report.verdict(), report.findings.clone(), report.assumptions.clone()))
     };
     let bare = |launch: &Launch, is_meant: &dyn Fn(&str) -> bool| {
         let mut launch = launch.clone();

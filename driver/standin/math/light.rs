@@ -99,7 +99,10 @@ const EPILOGUE: i32 = 7;
 const BIAS: i32 = 8;
 const AUXILIARY: i32 = 11;
 const LARGEST: i32 = 21;
-const LARGEST_AUXILIARY: i32 = 25;
+const LARGEST_AUXILIARY: i32 = 24;
+const SYNCHRONIZATION_IN: i32 = 29;
+const SYNCHRONIZATION_OUT: i32 = 30;
+const RESULT_SCALE: i32 = 36;
 
 /// Refuses what the manual says of `cublasLtMatmul`: sizes that do not fit.
 fn check(handles: &mut Handles, (handle, operation, all): Operands) -> Result<Layout, Refusal> {
@@ -181,6 +184,9 @@ fn multiply(
         (AUXILIARY, epilogue & 128 != 0 && !is_gradient),
         (LARGEST, true),
         (LARGEST_AUXILIARY, true),
+        (SYNCHRONIZATION_IN, true),
+        (SYNCHRONIZATION_OUT, true),
+        (RESULT_SCALE, true),
     ];
     for (attribute, _) in beside.into_iter().filter(|(_, is_written)| *is_written) {
         // An attribute that is not an address, in another version, is in no allocation.

@@ -66,6 +66,23 @@ static void registered_again(void) {
     OK(launch(kernel("reads"), 2, 1, (void *[]){&half}));
 }
 
+/* Memory of the host that no launch had, when a function of the host is still to write there. */
+static void registered_by_library(void) {
+    static uint32_t own[1024] __attribute__((aligned(4096)));
+    Pointer p = (Pointer)(uintptr_t)own, through;
+    load_stores();
+    through = allocate(8);
+    OK(cuMemHostRegister_v2(own, sizeof own, 0));
+    OK(cuMemHostUnregister(own));
+    /* Kernels that were launched in between might have had its address from elsewhere. */
+    OK(launch(kernel("follows"), 1, 1, (void *[]){&through}));
+    OK(cuMemHostRegister_v2(own, sizeof own, 0));
+    OK(launch(kernel("follows"), 2, 1, (void *[]){&through}));
+    OK(cuMemHostUnregister(own));
+    OK(cuMemHostRegister_v2(own, sizeof own, 0));
+    OK(launch(kernel("reads"), 3, 1, (void *[]){&p}));
+}
+
 /* A cluster that the kernel's attributes state, and one that the device is to prefer. */
 static void stated_clusters(void) {
     load_stores();

@@ -449,6 +449,7 @@ static const struct {
     {"ended", ended}, {"parts", parts}, {"updated", updated}, {"changing_words", changing_words},
     {"general_nodes", general_nodes}, {"allocated_in_graph", allocated_in_graph}, {"many_rows", many_rows},
     {"counted", counted}, {"followed", followed}, {"untouched", untouched}, {"registered_again", registered_again},
+    {"registered_by_library", registered_by_library},
     {"stated_clusters", stated_clusters}, {"default_streams", default_streams}, {"access_again", access_again},
     {"hosts_addresses", hosts_addresses},
 };

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use weft_core::finding::{Chart, Check, Report};
+use weft_core::finding::{Chart, Check, Code, Report};
 use weft_core::launch::{Launch, Options};
 use weft_core::mutate::{self, Mutant, Mutants};
 use weft_core::ptx::{Function, Module};
@@ -306,6 +306,12 @@ impl Job {
             if let Some(launch) = &moved {
                 result = checked(launch)?;
             }
+        }
+        let opened = self.recorded.as_ref().and_then(|_| outside::opened(&self.launch));
+        if let (Ok(report), Some(launch)) = (&result, &opened)
+            && !report.findings.iter().any(|own| own.code == Code::OutOfBounds)
+        {
+            result = checked(launch)?;
         }
         result.map_err(|error| self.misfit(error))
     }

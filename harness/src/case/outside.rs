@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use weft_core::finding::{Code, Report};
-use weft_core::launch::{Allocation, Arg, Launch, Within};
+use weft_core::launch::{Allocation, Arg, Fields, Launch, Within};
 use weft_core::report::escape;
 
 use super::Job;
@@ -31,6 +31,24 @@ pub(super) fn moved(launch: &Launch, address: i128) -> Option<Launch> {
     let mut buffers = launch.buffers.clone();
     buffers.insert(OUTSIDE.to_owned(), Allocation { size: Some(0), ..Allocation::default() });
     Some(Launch { args, buffers, ..launch.clone() })
+}
+
+/// Returns a launch with the words open that are addresses of freed memory or of the host: a kernel which accesses nothing there might compute
+/// with them. `None` if there are none.
+pub(super) fn opened(launch: &Launch) -> Option<Launch> {
+    let is_nowhere =
+        |arg: &Arg| matches!(arg, Arg::Within(own) if [FREED, HOST].contains(&own.buffer.as_str()));
+    let opened = |(at, arg): (&usize, &Arg)| match arg {
+        Arg::Fields(own) if own.fields.values().any(is_nowhere) => {
+            let fields = own.fields.iter().filter(|(_, field)| !is_nowhere(field));
+            let fields = fields.map(|(at, field)| (*at, field.clone())).collect();
+            Some((*at, Arg::Fields(Fields { bytes: None, fields })))
+        }
+        own if is_nowhere(own) => None,
+        own => Some((*at, own.clone())),
+    };
+    let args: BTreeMap<usize, Arg> = launch.args.iter().filter_map(opened).collect();
+    (args != launch.args).then(|| Launch { args, ..launch.clone() })
 }
 
 fn has_outside(launch: &Launch) -> bool {

@@ -89,7 +89,10 @@ impl PackageRecords {
                     let key = (module.clone(), launch.kernel.clone());
                     // As many files have to have the kernel as texts that it might have been in.
                     let texts = record.absent_texts(launch, &present);
-                    if moved.contains(&key) || modules.count(record, launch) >= texts {
+                    if moved.contains(&key)
+                        || record.is_superseded(launch, &present)
+                        || modules.count(record, launch) >= texts
+                    {
                         moved.insert(key);
                     } else {
                         is_left = true;
@@ -123,15 +126,18 @@ impl PackageRecords {
         names(files).chain(self.others.iter().cloned()).collect()
     }
 
-    /// Takes from these records the launches of kernels that `newer` has launches of too, and adds it. Returns the names of these kernels.
-    pub fn add_newer(&mut self, newer: &Arc<Record>) -> BTreeSet<String> {
+    /// Takes from these records the launches of kernels that `newer` has launches of too, and adds it. `files`: those of the package. Returns the names of
+    /// these kernels.
+    pub fn add_newer(&mut self, newer: &Arc<Record>, files: &[PtxFile]) -> BTreeSet<String> {
         let mut all = BTreeSet::new();
+        let present: BTreeSet<String> =
+            names(files.iter().filter(|file| !self.has(file))).collect();
         for record in &mut self.records {
-            let shared = record.shared_kernels(newer, &self.others);
+            let shared = record.shared_kernels(newer, &self.others, &present);
             if !shared.is_empty() {
                 *record = Arc::new(record.without(&shared));
             }
-            all.extend(shared);
+            all.extend(shared.into_iter().map(|(kernel, _)| kernel));
         }
         self.records.push(Arc::clone(newer));
         all

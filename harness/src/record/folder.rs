@@ -18,6 +18,9 @@ use crate::bounded;
 /// The most bytes that a file of lines or of contents can have.
 const MOST: u64 = 1 << 30;
 
+/// The name of a kernel, and that of its module if that is kept.
+pub(super) type KernelInModule = (String, Option<String>);
+
 /// What a program and its processes launched.
 #[derive(Clone, Debug, Default)]
 pub struct Record {
@@ -264,23 +267,38 @@ impl Record {
         &self.folder
     }
 
-    /// Returns the names of the kernels that this record and `newer` have launches of. `others`: the names of the texts of modules of
-    /// other packages, of which the launches in `newer` do not count.
-    pub fn shared_kernels(&self, newer: &Self, others: &BTreeSet<String>) -> BTreeSet<String> {
-        let is_own =
-            |own: &&RecordedLaunch| own.module.as_ref().is_none_or(|name| !others.contains(name));
-        let names = |own: &RecordedLaunch| own.kernel.clone();
-        let newer: BTreeSet<String> = newer.launches.iter().filter(is_own).map(names).collect();
-        self.launches.iter().map(names).filter(|name| newer.contains(name)).collect()
+    /// Returns the kernels of this record that `newer` has launches of too, each by its name and that of its module: in the same text, or with
+    /// parameters of the same sizes in a text that took the place of one which is not in `present`. `others`: the names of the texts of modules
+    /// of other packages, of which the launches in `newer` do not count.
+    pub fn shared_kernels(
+        &self,
+        newer: &Self,
+        others: &BTreeSet<String>,
+        present: &BTreeSet<String>,
+    ) -> BTreeSet<KernelInModule> {
+        let is_of_others =
+            |own: &RecordedLaunch| own.module.as_ref().is_some_and(|name| others.contains(name));
+        let is_gone =
+            |own: &RecordedLaunch| own.module.as_ref().is_none_or(|name| !present.contains(name));
+        let replaces = |newer: &RecordedLaunch, own: &RecordedLaunch| {
+            newer.kernel == own.kernel
+                && (newer.module == own.module || is_gone(own) && newer.sizes() == own.sizes())
+        };
+        let newer = || newer.launches.iter().filter(|own| !is_of_others(own));
+        let shared = self.launches.iter().filter(|own| newer().any(|newer| replaces(newer, own)));
+        shared.map(|own| (own.kernel.clone(), own.module.clone())).collect()
     }
 
     /// Returns the record without the launches of some kernels, and without the refused calls about them or about none.
     #[must_use]
-    pub fn without(&self, kernels: &BTreeSet<String>) -> Self {
+    pub fn without(&self, kernels: &BTreeSet<KernelInModule>) -> Self {
+        let is_left =
+            |own: &RecordedLaunch| !kernels.contains(&(own.kernel.clone(), own.module.clone()));
+        let is_named = |name: &String| kernels.iter().any(|(kernel, _)| kernel == name);
         let mut rest = self.clone();
-        rest.launches.retain(|own| !kernels.contains(&own.kernel));
-        rest.doubted.retain(|own| !kernels.contains(&own.kernel));
-        rest.refused.retain(|own| own.kernel.as_ref().is_some_and(|name| !kernels.contains(name)));
+        rest.launches.retain(is_left);
+        rest.doubted.retain(is_left);
+        rest.refused.retain(|own| own.kernel.as_ref().is_some_and(|name| !is_named(name)));
         rest
     }
 

@@ -181,13 +181,29 @@ impl Record {
     }
 
     /// Returns how many texts of modules that are not in `present` have launches of a kernel with this name and parameters of the same sizes.
-    /// Texts that name the same source files are one, which was built anew.
+    /// Versions of one text count once.
     pub fn absent_texts(&self, launch: &RecordedLaunch, present: &BTreeSet<String>) -> usize {
+        let modules = self.modules_with(launch);
+        let mut distinct: Vec<&String> = Vec::new();
+        for name in modules.into_iter().filter(|name| !present.contains(*name)) {
+            if !distinct.iter().any(|own| self.are_versions(own, name)) {
+                distinct.push(name);
+            }
+        }
+        distinct.len()
+    }
+
+    /// Whether the record has launches of this kernel in a text that is in `present` and was built after the one of this launch.
+    pub fn is_superseded(&self, launch: &RecordedLaunch, present: &BTreeSet<String>) -> bool {
+        let Some(own) = &launch.module else { return false };
+        let present = self.modules_with(launch).into_iter().filter(|name| present.contains(*name));
+        present.into_iter().any(|name| self.are_versions(own, name))
+    }
+
+    /// Returns the modules with launches of a kernel with the name and the sizes of parameters of this one.
+    fn modules_with(&self, launch: &RecordedLaunch) -> BTreeSet<&String> {
         let is_alike =
             |own: &&RecordedLaunch| own.kernel == launch.kernel && own.sizes() == launch.sizes();
-        let modules = self.launches.iter().filter(is_alike).filter_map(|own| own.module.as_ref());
-        let modules: BTreeSet<&String> = modules.filter(|name| !present.contains(*name)).collect();
-        let sources = |name: &&String| self.source_names(name).unwrap_or_else(|| (*name).clone());
-        modules.iter().map(sources).collect::<BTreeSet<String>>().len()
+        self.launches.iter().filter(is_alike).filter_map(|own| own.module.as_ref()).collect()
     }
 }

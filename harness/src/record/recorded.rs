@@ -219,6 +219,9 @@ impl RecordedLaunch {
     pub(super) fn clear_unread(&mut self, (params, used): (&[Param], &UsedBytes)) {
         for (arg, param) in self.args.iter_mut().flatten().zip(params) {
             used.clear_others(param, &mut arg.bytes);
+            let is_read = |at: &u64| used.reads(param, (*at, POINTER));
+            arg.freed.retain(is_read);
+            arg.hosts.retain(is_read);
         }
     }
 

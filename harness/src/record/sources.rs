@@ -51,14 +51,22 @@ fn named(text: &str, sources: &Sources, root: &Path) -> Vec<String> {
 }
 
 impl Record {
-    /// Returns the names of the source files of a module, in lines; `None` if none is known.
-    pub(super) fn source_names(&self, name: &str) -> Option<String> {
+    /// Returns the source files of a module, their names and their hashes when it was recorded; `None` if none is known.
+    pub(super) fn sources_of(&self, name: &str) -> Option<(Vec<String>, Vec<String>)> {
         let path = self.folder.join(FOLDER.0).join(name).with_extension(FOLDER.1);
         let bytes = bounded::read_regular(&path, MOST).ok()?;
         let lines = String::from_utf8_lossy(&bytes);
-        let names = lines.lines().filter_map(|line| line.split_once(' '));
-        let names: Vec<&str> = names.map(|(_, name)| name).collect();
-        (!names.is_empty()).then(|| names.join("\n"))
+        let parts = lines.lines().filter_map(|line| line.split_once(' '));
+        let (hashes, names): (Vec<_>, Vec<_>) =
+            parts.map(|(hash, name)| (hash.to_owned(), name.to_owned())).unzip();
+        (!names.is_empty()).then_some((names, hashes))
+    }
+
+    /// Whether two texts are compiled from the same source files, which have changed in between: one is the other one, built anew. Texts of
+    /// unchanged files are variants.
+    pub(super) fn are_versions(&self, one: &str, other: &str) -> bool {
+        let both = self.sources_of(one).zip(self.sources_of(other));
+        both.is_some_and(|(one, other)| one.0 == other.0 && one.1 != other.1)
     }
 
     /// Returns what is known of the PTX of a module that is taken from the record. `dir`: the folder of the package or workspace.

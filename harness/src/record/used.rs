@@ -36,6 +36,13 @@ impl UsedBytes {
         Self { ranges: Some(ranges) }
     }
 
+    /// Whether the kernel might read some of these bytes of a parameter: the first one, and their number.
+    pub(super) fn reads(&self, param: &Param, (at, count): (u64, u64)) -> bool {
+        let first = param.offset + at;
+        let meets = |(own, size): &(u64, u64)| *own < first + count && first < own + size;
+        self.ranges.as_ref().is_none_or(|ranges| ranges.iter().any(meets))
+    }
+
     /// Makes bytes of a structure zeros that the kernel does not read. `bytes`: those of this parameter.
     pub(super) fn clear_others(&self, param: &Param, bytes: &mut [u8]) {
         let Some(ranges) = self.ranges.as_ref().filter(|_| !param.is_scalar) else { return };

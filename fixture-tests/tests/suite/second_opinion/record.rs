@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use weft_core::emulate::{
-    Access, AccessKind, AgentWork, Arrival, BarrierExit, BarrierId, BulkGroup, CopyAgent,
-    CopyCommand, CtaRank, Events, Fault, FaultKind, Fence, Iteration, LaneMask, MbarrierEvent,
-    MbarrierId, MbarrierStep, OpenAccess, OrderQuery, ProxyFence, SentSignal, Symbolics, WARP,
-    WarpId, lanes,
+    Access, AccessKind, AgentWork, Arrival, AwaitedSignal, BarrierExit, BarrierId, BulkGroup,
+    CopyAgent, CopyCommand, CtaRank, Events, Fault, FaultKind, Fence, Iteration, LaneMask,
+    MbarrierEvent, MbarrierId, MbarrierStep, OpenAccess, OrderQuery, ProxyFence, SentSignal,
+    SignalKey, Symbolics, WARP, WarpId, lanes,
 };
 use weft_core::flow::{Pc, PlaceId, Program};
 use weft_core::ptx::Space;
@@ -196,6 +196,10 @@ impl OrderQuery for Record<'_> {
         };
         threads(warp, mask).all(knows)
     }
+
+    fn awaited_before(&self) -> Vec<SignalKey> {
+        Vec::new()
+    }
 }
 
 impl Events for Record<'_> {
@@ -342,6 +346,7 @@ impl Events for Record<'_> {
     fn fence(&mut self, _: Fence) {}
 
     fn signal(&mut self, _: SentSignal) {}
+    fn await_signal(&mut self, _: AwaitedSignal) {}
 
     fn proxy_fence(&mut self, fence: ProxyFence) {
         for thread in threads(fence.warp, fence.lanes).filter(|_| !fence.may_execute) {

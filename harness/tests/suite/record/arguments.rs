@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use weft_core::finding::{Code, Verdict};
+use weft_core::finding::{Assumption, Code, Verdict};
 use weft_core::launch::{Arg, Fields};
 use weft_harness::case::Standing;
 
@@ -223,6 +223,34 @@ fn a_null_pointer_is_null_and_one_to_freed_memory_is_not() {
     };
     assert_eq!(*fields, [(0, within("freed", 0)), (8, within("a", 0))].into());
     assert_eq!(codes(&record, &whole), [Code::GlobalRace, Code::OutOfBounds]);
+}
+
+/// An address that no thread accesses is a number to compute with, of which nobody knows the value.
+#[test]
+fn a_word_that_is_no_pointer_has_no_known_value() {
+    let text = module(
+        ".visible .entry low(.param .u64 out, .param .u64 n)\n{\n.reg .b64 %rd<6>; .reg .b32 %r<2>;\n\
+         ld.param.u64 %rd1, [out]; ld.param.u64 %rd2, [n]; cvta.to.global.u64 %rd3, %rd1;\n\
+         and.b64 %rd4, %rd2, 255; add.s64 %rd5, %rd3, %rd4;\nmov.u32 %r1, 1;\nst.global.u8 [%rd5], %r1;\nret;\n}\n",
+    );
+    for words in ["freed", "hosts"] {
+        let arg = json!({"bytes": "00".repeat(8), "pointers": [], words: [0]});
+        let record = Written::new(words).module(&text);
+        let record = record.launch("low", &text, 1, &[pointer(0, 0), arg], &json!([{"size": 64}]));
+        let job = record.job(&text);
+        let report = job.outcome().report.as_ref().unwrap();
+        assert_eq!(report.verdict(), Verdict::Clean);
+        assert!(report.assumptions.contains(&Assumption::OpenAddresses), "{report:?}");
+    }
+    // Of a structure, what the kernel does not read says nothing.
+    let whole = text.replace(".param .u64 n", ".param .align 8 .b8 n[16]");
+    let job = |at: u64| {
+        let arg = json!({"bytes": "00".repeat(16), "pointers": [], "hosts": [at]});
+        let record = Written::new(&format!("host-field-{at}")).module(&whole);
+        record.launch("low", &whole, 1, &[pointer(0, 0), arg], &json!([{"size": 64}])).job(&whole)
+    };
+    let count = |at: u64| job(at).outcome().report.as_ref().unwrap().assumptions.len();
+    assert_eq!((count(0) > count(8), count(8)), (true, 0));
 }
 
 #[test]

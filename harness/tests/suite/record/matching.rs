@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::json;
 use weft_core::launch::Dim3;
-use weft_harness::case::{Job, LaunchSource, RecordNote};
+use weft_harness::case::{Job, LaunchSource, PackageRecords, RecordNote};
+use weft_harness::discover::PtxFile;
 use weft_harness::record::{LaunchDoubts, module_name};
 
 use super::{COPY, SCATTER, Written, launch, module, named, number, plain, pointer};
@@ -134,14 +135,55 @@ fn kernels_with_one_name_in_two_modules_are_not_taken_for_one() {
         checked(&jobs),
         told(&[("file", "copy", "64", true), ("file", "copy", "96", false)])
     );
-    // Both are of one source file: the second was built from it later.
-    let record = record("one-source");
-    std::fs::create_dir_all(record.0.join("sources")).unwrap();
-    for text in [&one, &other] {
-        let path = record.0.join("sources").join(module_name(text)).with_extension("txt");
-        std::fs::write(path, format!("{} kernels/copy.cu\n", module_name(text))).unwrap();
-    }
-    assert_eq!(checked(&record.jobs_beside(&[&anew])), told(&of_file));
+    // Both are of one source file. If it was another one each time, the second is the first, built anew; otherwise they are variants.
+    let sources = |name: &str, hashes: [&str; 2]| {
+        let record = record(name);
+        std::fs::create_dir_all(record.0.join("sources")).unwrap();
+        for (text, hash) in [&one, &other].into_iter().zip(hashes) {
+            let path = record.0.join("sources").join(module_name(text)).with_extension("txt");
+            std::fs::write(path, format!("{hash} kernels/copy.cu\n")).unwrap();
+        }
+        record
+    };
+    let (first, second) = ("0".repeat(32), "1".repeat(32));
+    let versions = sources("one-source", [&first, &second]);
+    assert_eq!(checked(&versions.jobs_beside(&[&anew])), told(&of_file));
+    // One of the two versions is there: the launches of the other are those of before.
+    assert_eq!(checked(&versions.jobs_beside(&[&other])), told(&[("file", "copy", "96", false)]));
+    let variants = sources("variants", [&first, &first]);
+    assert_eq!(checked(&variants.jobs_beside(&[&anew])), told(&[of_file, of_record].concat()));
+}
+
+/// A newer record takes the place of one that a package keeps for kernels of the same text, or of one that took its place.
+#[test]
+fn a_newer_record_replaces_launches_of_the_same_kernels_alone() {
+    let (text, other) = (module(COPY), format!("// another\n{}", module(COPY)));
+    let saved = apart(Written::new("saved-before").module(&text), &text, 64);
+    let replaced = |name: &str, newer: &str, files: &[&str]| {
+        let count = if newer == wider() { plain(&[8, 0, 0, 0, 0, 0, 0, 0]) } else { number(8) };
+        let args = [pointer(0, 0), pointer(0, 512), count];
+        let record = Written::new(name).module(newer);
+        let newer = record.launch("copy", newer, 96, &args, &json!([{"size": 1024}])).shared();
+        let mut records =
+            PackageRecords { records: vec![saved.shared()], ..PackageRecords::default() };
+        let file = |text: &&str| {
+            let path = saved.0.join("0.ptx");
+            PtxFile {
+                path,
+                display: "0.ptx".to_owned(),
+                text: (**text).into(),
+                unread: None,
+                saved: None,
+            }
+        };
+        let files: Vec<PtxFile> = files.iter().map(file).collect();
+        !records.add_newer(&newer, &files).is_empty()
+    };
+    assert!(replaced("newer-same", &text, &[&text]));
+    assert!(replaced("newer-gone", &other, &[&other]));
+    // The text that the package keeps launches of is still there: the newer ones are those of another.
+    assert!(!replaced("newer-other", &other, &[&text, &other]));
+    assert!(!replaced("newer-wider", &wider(), &[]));
 }
 
 #[test]

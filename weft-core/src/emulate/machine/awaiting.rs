@@ -3,6 +3,7 @@
 use super::asking::{AskingLoop, changes_nothing};
 use super::event::{AwaitedSignal, Events, OrderQuery, SentSignal};
 use super::memory_order::{MemoryOrder, MemoryScope, Ordering};
+use super::open_loop::OpenLoop;
 use super::piece::Piece;
 use super::spin::TryValues;
 use super::state::Machine;
@@ -107,9 +108,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     fn flag_value(&self, piece: &Piece<'_>, operand: Lane) -> Option<u64> {
         let &Piece { warp, decoded, .. } = piece;
         let block = &self.program.blocks[self.warps[warp].block.index()];
-        let is_open = |header: &BlockId| {
-            self.open_loops.get(&(warp, *header)).is_some_and(|state| state.is_open())
-        };
+        let is_open =
+            |header: &BlockId| self.open_loops.get(&(warp, *header)).is_some_and(OpenLoop::is_open);
         let is_sure = self.may_execute.is_none()
             && self.facts.splits.outcomes().next().is_none()
             && !block.loops.iter().any(is_open);

@@ -81,6 +81,7 @@ pub enum Issuer {
 
 /// One access: an instruction, executed by lanes of a warp at known or representative addresses.
 #[derive(Clone, Copy, Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "each holds or not whatever the others are")]
 pub struct Access<'a> {
     /// The warp, by its place in the cta, or an agent.
     pub warp: WarpId,
