@@ -197,6 +197,7 @@ impl Run<'_> {
             class: None,
             decides: false,
             seen: None,
+            synchronizes: false,
         };
         pass.access(&access, &self.order);
     }
