@@ -157,7 +157,9 @@ fn help(names: &Names<'_>, code: Code, pair: &Pair, [first, second]: [&RacingAcc
     let open = first.condition.or(second.condition);
     match code {
         Code::PossibleRace if open.is_none() => {
-            "fences, acquires and releases of this kernel might order the two; only those of the last cta that counts itself are followed".into()
+            "fences, acquires and releases of this kernel might order the two; those are followed of a cta that is the last one counted, and of \
+             threads that wait for a count or for a value which one store leaves"
+                .into()
         }
         Code::PossibleRace | Code::Unsupported => {
             let (origin, help) = names.origin(open);

@@ -237,4 +237,4 @@ fn aligned((name, to, declared, _): &Alignment) -> String {
     }
 }
 
-const ZERO_COUNTERS: &str = "counters with which ctas find out which of them is the last hold zero at the launch, where nothing states what they hold";
+const ZERO_COUNTERS: &str = "counters with which ctas find out which of them is the last, and words for whose values they wait, hold zero at the launch, where nothing states what they hold";

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use weft_core::emulate::{
-    self, Access, Arrival, BarrierExit, BarrierId, BulkGroup, CopyAgent, CopyCommand, Cta, End,
-    Events, Facts, Fault, Fence, Inputs, Iteration, LaneMask, MbarrierEvent, MbarrierId,
-    OpenAccess, OrderQuery, ProxyFence, SentSignal, Symbolics, WarpId,
+    self, Access, Arrival, AwaitedSignal, BarrierExit, BarrierId, BulkGroup, CopyAgent,
+    CopyCommand, Cta, End, Events, Facts, Fault, Fence, Inputs, Iteration, LaneMask, MbarrierEvent,
+    MbarrierId, OpenAccess, OrderQuery, ProxyFence, SentSignal, SignalKey, Symbolics, WarpId,
 };
 use weft_core::flow::{self, Pc, PlaceId};
 use weft_core::launch::{Arg, Buffer, Dim3, Launch};

@@ -14,7 +14,7 @@ use dice::Dice;
 use reference::judge;
 use step::Kernel;
 use weft_core::finding::Verdict;
-use weft_core::launch::{Dim3, Launch};
+use weft_core::launch::{Dim3, Launch, Limit};
 use weft_core::ptx;
 
 /// How many kernels there were, by what was found.
@@ -43,6 +43,12 @@ fn verdict(kernel: &Kernel) -> Verdict {
     let entry = module.kernels().next().expect("there is one");
     let report = weft_core::check(&module, entry, &launch)
         .unwrap_or_else(|error| unreachable!("{error} in\n{text}"));
+    if std::env::var("SHOW").is_ok_and(|show| show == "report") {
+        println!("{text}");
+        for finding in &report.findings {
+            println!("FINDING {finding:?}");
+        }
+    }
     report.verdict()
 }
 
@@ -62,6 +68,9 @@ fn what_is_clean_has_no_race_in_any_execution() {
         let start = std::time::Instant::now();
         let verdict = verdict(&kernel);
         time_check += start.elapsed();
+        if show == "time" {
+            println!("TIME {seed} {verdict:?} {}", start.elapsed().as_millis());
+        }
         let start = std::time::Instant::now();
         let judgement = judge(&kernel, true);
         time_judge += start.elapsed();

@@ -48,12 +48,15 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                 seen.location == address
                     && self.signals.senders.get(seen.number as usize) == Some(&own)
             });
-            if is_after {
+            // Others might wait for what it leaves there.
+            if is_after && !self.facts.awaits.is_asked(address, piece.bytes()) {
                 continue;
             }
             let operand = operand.as_ref().map(|value| value.whole(lane));
             self.note_flag(piece, lane, operand);
             if effect == Effect::Atomic && changes_nothing(piece.instr) {
+                // What it sees orders its cta perhaps.
+                self.facts.signals.send_somewhere();
                 continue;
             }
             if effect == Effect::Atomic {
