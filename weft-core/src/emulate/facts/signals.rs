@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use foldhash::fast::RandomState;
+use smallvec::SmallVec;
 
 use crate::emulate::value::lane::{SymbolId, WARP};
 use crate::flow::PlaceId;
@@ -247,8 +248,17 @@ impl Signals {
     /// Records that something else writes these bytes.
     pub(crate) fn spoil(&mut self, first: u64, bytes: u32) {
         self.spoil_others(first, bytes);
+        self.spoil_at(first);
+    }
+
+    /// Spoils a location, also one at which signals come only later: an earlier pass has seen them.
+    fn spoil_at(&mut self, first: u64) {
         if let Some(location) = self.running.get_mut(&first) {
             location.step = None;
+        } else if let Some(known) = self.known.get(&first) {
+            let none =
+                SignalLocation { step: None, count: 0, run: 0, are_several: false, ..*known };
+            self.running.insert(first, none);
         }
     }
 
@@ -264,13 +274,13 @@ impl Signals {
     /// Spoils the locations that overlap these bytes and begin elsewhere.
     fn spoil_others(&mut self, first: u64, bytes: u32) {
         const WIDEST: u64 = 16;
-        let end = first.saturating_add(u64::from(bytes));
-        let others = self.running.range_mut(first.saturating_sub(WIDEST)..end);
-        for (at, location) in others.filter(|(at, _)| **at != first) {
-            if at + u64::from(location.bytes) > first {
-                location.step = None;
-            }
-        }
+        let around = || first.saturating_sub(WIDEST)..first.saturating_add(u64::from(bytes));
+        let meets = |(at, location): (&u64, &SignalLocation)| {
+            (*at != first && at + u64::from(location.bytes) > first).then_some(*at)
+        };
+        let mut met: SmallVec<[u64; 4]> = self.running.range(around()).filter_map(meets).collect();
+        met.extend(self.known.range(around()).filter_map(meets));
+        met.into_iter().for_each(|at| self.spoil_at(at));
     }
 
     /// The signal that returned a symbolic value.

@@ -105,12 +105,13 @@ impl AskingLoop {
 /// Whether an instruction reads one strong value and changes nothing.
 fn asks(instr: &Instr) -> bool {
     let Some(decoded) = instr.decoded() else { return false };
-    // Narrower numbers might be extended on their way into the register.
+    // Narrower numbers, and those with a sign, might be extended on their way into the register.
     let is_whole = decoded.vector() == 1 && decoded.ty().bits() >= 32;
+    let is_plain = !decoded.ty().is_signed() || decoded.ty().bits() == 64;
     let is_strong = access_kind(decoded).is_strong() && is_whole;
     match instr.effect() {
-        Effect::Load => is_strong && !decoded.ty().is_float(),
-        Effect::Atomic => is_strong && changes_nothing(instr),
+        Effect::Load => is_strong && !decoded.ty().is_float() && is_plain,
+        Effect::Atomic => is_strong && changes_nothing(instr) && is_plain,
         _ => false,
     }
 }

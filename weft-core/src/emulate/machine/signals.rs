@@ -137,8 +137,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let is_sure = about.is_some_and(|(about, is_it)| {
             let signal = self.facts.signals.asked(about.atom);
             signal.is_some_and(|signal| {
-                self.is_last(signal, &about, is_it)
-                    && self.facts.signals.can_be_last(signal.location)
+                self.is_last(signal, &about, is_it) && self.can_be_last(signal)
             })
         });
         self.facts.signals.judge_case(case, is_sure);
@@ -181,6 +180,11 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         self.facts.signals.results(signal.location).filter(|_| is_last).map(SignalResults::last)
     }
 
+    /// Whether each cta can be the one that sends the last signal at this location: none sends several, and none waits for others.
+    fn can_be_last(&self, signal: Signal) -> bool {
+        self.facts.awaits.is_empty() && self.facts.signals.can_be_last(signal.location)
+    }
+
     /// The signal that is the last one by the only condition that is open here.
     pub(super) fn seen_alone(&mut self, mask: LaneMask) -> Option<Signal> {
         if !self.knows_results() {
@@ -206,6 +210,6 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
         self.judge_case();
         let seen = self.seen_alone(mask);
-        seen.is_some_and(|signal| self.facts.signals.can_be_last(signal.location))
+        seen.is_some_and(|signal| self.can_be_last(signal))
     }
 }

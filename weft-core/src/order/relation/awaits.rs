@@ -44,7 +44,7 @@ impl Order {
     /// What had been waited for when the last signal was sent, so that it comes before that signal.
     pub fn awaited_before(&self) -> Vec<SignalKey> {
         let Some(own) = &self.signalling else { return Vec::new() };
-        let Some(sent) = own.sent.last() else { return Vec::new() };
+        let Some(sent) = own.sent.last().filter(|_| own.has_last) else { return Vec::new() };
         let is_before = |record: &&AwaitRecord| {
             let seeing = record.seeing();
             self.acquired_at(&seeing).any(|event| sent.is_behind(event))

@@ -102,6 +102,8 @@ impl AwaitRecord {
 pub(super) struct Signalling {
     pub(super) fences: Vec<FenceRecord>,
     pub(super) sent: Vec<SignalRecord>,
+    /// Whether the last signal is among them.
+    pub(super) has_last: bool,
     pub(super) awaits: Vec<AwaitRecord>,
     moments: IndexSet<Moment, RandomState>,
     /// The last access, and the number of its moment.
@@ -168,6 +170,7 @@ impl Order {
     /// Records a signal.
     pub fn signal(&mut self, sent: SentSignal) {
         let Some(own) = &mut self.signalling else { return };
+        own.has_last = false;
         let is_other = |past: &SignalRecord| past.sent.signal.location != sent.signal.location;
         own.is_open |= own.sent.len() == MOST || own.sent.iter().any(is_other);
         if own.sent.len() == MOST || !sent.order.scope().holds(Nearness::Grid) {
@@ -181,6 +184,7 @@ impl Order {
         };
         if let Some(own) = &mut self.signalling {
             own.sent.push(record);
+            own.has_last = true;
         }
     }
 
