@@ -26,6 +26,8 @@ struct Draft<'a> {
     kernel: Kernel,
     /// Whether nothing of the protocol is left out.
     is_careful: bool,
+    /// The agent of which all is asked, if threads hand on data without their ctas.
+    alone: Option<Set>,
 }
 
 /// Draws a kernel.
@@ -42,14 +44,15 @@ pub(crate) fn kernel(dice: &mut Dice) -> Kernel {
         is_apart: dice.chance(60),
         slots: Vec::new(),
     };
-    let mut draft = Draft { is_careful: dice.chance(60), kernel, dice };
+    let mut draft = Draft { is_careful: dice.chance(60), alone: None, kernel, dice };
     match draft.dice.roll(10) {
-        0..=4 => draft.chain(),
+        0..=3 => draft.chain(),
+        4 => draft.threads(),
         5..=6 => draft.join(),
         _ => draft.rounds(),
     }
     if draft.dice.chance(40) {
-        for _ in 0..1 + draft.dice.roll(2) {
+        for _ in 0..=draft.dice.roll(2) {
             draft.change();
         }
     }
@@ -88,6 +91,31 @@ impl Draft<'_> {
                 self.accesses(own, false);
             }
         }
+    }
+
+    /// Each thread waits for the one before it, in some order of the threads of all ctas.
+    fn threads(&mut self) {
+        let agents = self.kernel.agents.len();
+        let mut threads: Vec<_> = (0..self.kernel.ctas as usize * agents).collect();
+        for at in (1..threads.len()).rev() {
+            let other = self.dice.roll(u32::try_from(at + 1).expect("few")) as usize;
+            threads.swap(at, other);
+        }
+        threads.truncate(4);
+        for (at, thread) in threads.iter().enumerate() {
+            let value = u32::try_from(at).expect("few");
+            let cta = 1 << (thread / agents);
+            self.alone = Some(1 << (thread % agents));
+            if at > 0 {
+                let until = self.until(value);
+                self.receive(cta, 0, until);
+            }
+            self.accesses(cta, false);
+            if at + 1 < threads.len() {
+                self.send(cta, 0, Signal::Flag(value + 1));
+            }
+        }
+        self.alone = None;
     }
 
     /// One cta waits for all others, or two for the third.
@@ -131,10 +159,13 @@ impl Draft<'_> {
 
     /// A set of agents, often one alone.
     fn set(&mut self) -> Set {
-        1 + self.dice.roll(self.full())
+        self.alone.unwrap_or_else(|| 1 + self.dice.roll(self.full()))
     }
 
     fn leader(&mut self) -> Set {
+        if let Some(agent) = self.alone {
+            return agent;
+        }
         let agents = u32::try_from(self.kernel.agents.len()).expect("few");
         if self.dice.chance(70) { 1 } else { 1 << self.dice.roll(agents) }
     }
@@ -160,18 +191,25 @@ impl Draft<'_> {
     }
 
     fn accesses(&mut self, ctas: u32, is_own: bool) {
-        for _ in 0..1 + self.dice.roll(2) {
+        for _ in 0..=self.dice.roll(2) {
             let word = self.dice.roll(self.kernel.words);
             // A word of its own, where several ctas store at once.
             let is_own = is_own && self.dice.chance(85);
-            let agents = if self.is_careful { 1 } else { self.set() };
+            let agents = if self.is_careful { self.alone.unwrap_or(1) } else { self.set() };
             let agents = if self.dice.chance(30) { self.set() } else { agents };
-            let is_store = self.dice.chance(60) && agents.count_ones() == 1;
+            let is_store = self.dice.chance(60) && agents.is_power_of_two();
             let word = if is_own && is_store { 0 } else { word };
             let of_cta = is_own || self.dice.chance(10);
             let step =
                 if is_store { Step::Put { word, of_cta } } else { Step::Get { word, of_cta } };
             self.push(ctas, agents, step);
+        }
+    }
+
+    fn barrier(&mut self, ctas: u32) {
+        let is_needed = self.kernel.agents.len() > 1 && self.minds();
+        if self.alone.is_none() && (is_needed || self.dice.chance(20)) {
+            self.push(ctas, EVERYONE, Step::Barrier);
         }
     }
 
@@ -186,9 +224,7 @@ impl Draft<'_> {
             let set = if self.dice.chance(50) { self.full() } else { self.set() };
             self.fence(ctas, set);
         }
-        if self.kernel.agents.len() > 1 && self.minds() || self.dice.chance(20) {
-            self.push(ctas, EVERYONE, Step::Barrier);
-        }
+        self.barrier(ctas);
         let releases = self.dice.chance(45);
         if (!releases && self.minds()) || self.dice.chance(10) {
             self.fence(ctas, leader);
@@ -216,8 +252,8 @@ impl Draft<'_> {
 
     fn receive(&mut self, ctas: u32, sync: usize, until: Until) {
         let agents = match self.dice.roll(10) {
-            0 => EVERYONE,
-            1 => self.full(),
+            0 if self.alone.is_none() => EVERYONE,
+            1 if self.alone.is_none() => self.full(),
             _ => self.leader(),
         };
         let acquires = self.dice.chance(45);
@@ -226,16 +262,15 @@ impl Draft<'_> {
             0 => Order::Volatile,
             _ => Order::Relaxed,
         };
-        let style = self.dice.roll(4);
+        // The last of them, two loads, is hardly ever understood.
+        let style = if self.dice.chance(5) { 3 } else { self.dice.roll(3) };
         let step = Step::Wait { sync, until, order, scope: self.scope(), style };
         self.push(ctas, agents, step);
         if (!acquires && self.minds()) || self.dice.chance(10) {
             let agents = if self.minds() { agents } else { self.set() };
             self.fence(ctas, agents);
         }
-        if self.kernel.agents.len() > 1 && self.minds() || self.dice.chance(20) {
-            self.push(ctas, EVERYONE, Step::Barrier);
-        }
+        self.barrier(ctas);
         if !self.minds() && self.dice.chance(50) {
             let set = self.set();
             self.fence(ctas, set);
@@ -247,7 +282,7 @@ impl Draft<'_> {
         let slots = u32::try_from(self.kernel.slots.len()).expect("few");
         let at = self.dice.roll(slots) as usize;
         let is_sent = |slot: &Slot| matches!(slot.step, Step::Store { .. } | Step::Atomic { .. });
-        match self.dice.roll(10) {
+        match self.dice.roll(14) {
             // Without a signal, most waits do not end.
             0 | 1 if !is_sent(&self.kernel.slots[at]) => drop(self.kernel.slots.remove(at)),
             2 => self.kernel.slots.swap(at, (at + 1) % slots as usize),
@@ -260,6 +295,22 @@ impl Draft<'_> {
             4..=6 => {
                 let step = self.weakened(self.kernel.slots[at].step);
                 self.kernel.slots[at].step = step;
+            }
+            // A sync word gets another value, now and then from the threads that signal there.
+            12 | 13 => {
+                let Slot { mut ctas, mut agents, .. } = self.kernel.slots[at];
+                if agents == EVERYONE || self.dice.chance(30) {
+                    (ctas, agents) = (1 << self.dice.roll(self.kernel.ctas), self.leader());
+                }
+                let (value, scope) = (self.dice.roll(3), self.scope());
+                let order = self.dice.pick(&[Order::Relaxed, Order::Volatile, Order::Release]);
+                let step = Step::Store { sync: 0, value, order, scope };
+                self.kernel.slots.insert(at, Slot { ctas, agents, step });
+            }
+            7 => self.kernel.slots[at].ctas |= 1 << self.dice.roll(self.kernel.ctas),
+            8 => {
+                let set = if self.dice.chance(50) { self.full() } else { self.set() };
+                self.kernel.slots[at].agents = set;
             }
             _ => {
                 let ctas = 1 + self.dice.roll((1 << self.kernel.ctas) - 1);

@@ -2,7 +2,7 @@
 //!
 //! An execution is an order of the writes of each sync word, and what each strong load of one reads. All are tried; those that
 //! the axioms forbid, or in which a wait reads what does not let it pass, are none. Loads of a wait that do not let it pass
-//! could only add to the order, so that a wait is one load. The order of `fence.sc` is not counted.
+//! could only add to the order, so that a wait is one load. Of the fences, all Fence-SC orders are tried.
 
 use crate::step::{Change, EVERYONE, Kernel, Order, Scope, Step};
 
@@ -13,10 +13,26 @@ pub(crate) struct Judgement {
     pub(crate) executions: u32,
     /// Whether there is a race in one of them.
     pub(crate) races: bool,
+    /// How many candidates were examined.
+    candidates: u32,
+}
+
+impl Judgement {
+    /// Candidates after which the reference gives up.
+    const MOST: u32 = 10_000;
+
+    /// Whether nothing is known, because there are too many candidates.
+    pub(crate) const fn is_unknown(self) -> bool {
+        !self.races && self.candidates == Self::MOST
+    }
+
+    const fn ends(self) -> bool {
+        self.races || self.candidates == Self::MOST
+    }
 }
 
 /// A set of events, a bit each.
-type Events = u64;
+type Events = u128;
 
 /// What a thread does at a step.
 struct Event {
@@ -131,7 +147,7 @@ fn events(kernel: &Kernel, has_waits: bool) -> Vec<Event> {
             }
         }
     }
-    assert!(events.len() <= 64, "too many events: {kernel:?}");
+    assert!(events.len() <= 128, "too many events: {kernel:?}");
     let is_change =
         |step| matches!(step, Step::Put { .. } | Step::Store { .. } | Step::Atomic { .. });
     assert!(kernel.slots.iter().all(|slot| slot.agents != EVERYONE || !is_change(slot.step)));
@@ -164,6 +180,8 @@ struct Model<'a> {
     loads: Vec<usize>,
     /// Pairs of conflicting accesses of different threads that are not morally strong.
     conflicts: Vec<(usize, usize)>,
+    /// Pairs of `fence.sc` of different threads that are morally strong.
+    fence_pairs: Vec<(usize, usize)>,
 }
 
 impl<'a> Model<'a> {
@@ -201,7 +219,12 @@ impl<'a> Model<'a> {
             let is_strong = events[one].is_morally_strong(&events[two]);
             is_apart && place(one) == place(two) && is_write && !is_strong
         };
-        let conflicts = all().flat_map(|one| (0..one).map(move |two| (one, two)));
+        let is_sc = |at: usize| matches!(events[at].step, Step::Fence { is_sc: true, .. });
+        let fence_pair = |one: usize, two: usize| {
+            let is_apart = !events[one].is_thread(&events[two]);
+            is_apart && is_sc(one) && is_sc(two) && events[one].is_morally_strong(&events[two])
+        };
+        let pairs = || all().flat_map(|one| (0..one).map(move |two| (one, two)));
         Self {
             kernel,
             events,
@@ -216,7 +239,8 @@ impl<'a> Model<'a> {
                 })
                 .collect(),
             loads: all().filter(|at| events[*at].asks() && !events[*at].is_atomic()).collect(),
-            conflicts: conflicts.filter(|(one, two)| conflict(*one, *two)).collect(),
+            conflicts: pairs().filter(|(one, two)| conflict(*one, *two)).collect(),
+            fence_pairs: pairs().filter(|(one, two)| fence_pair(*one, *two)).collect(),
         }
     }
 
@@ -233,7 +257,7 @@ impl<'a> Model<'a> {
             execution.writes.push(order);
             self.each_order(execution, judgement);
             execution.writes.pop();
-            if judgement.races {
+            if judgement.ends() {
                 return;
             }
         }
@@ -277,7 +301,7 @@ impl<'a> Model<'a> {
             if passes && from.is_none_or(|from| self.within[at] >> from & 1 == 0) {
                 execution.from[at] = from;
                 self.each_reading(load + 1, execution, judgement);
-                if judgement.races {
+                if judgement.ends() {
                     return;
                 }
             }
@@ -286,6 +310,7 @@ impl<'a> Model<'a> {
 
     /// Whether a candidate is an execution, and has a race.
     fn examine(&self, execution: &mut Execution, judgement: &mut Judgement) {
+        judgement.candidates = Judgement::MOST.min(judgement.candidates + 1);
         for writes in &execution.writes {
             // An atomic reads what the write in front of it left (§8.10, atomicity).
             for (number, at) in
@@ -297,16 +322,40 @@ impl<'a> Model<'a> {
         if self.is_from_thin_air(execution) {
             return;
         }
-        let causality = self.causality(execution);
-        if !self.is_consistent(execution, &causality) {
-            return;
+        let mut fences = vec![0; self.events.len()];
+        let causality = causality(&self.base(execution, &fences), &self.observed(execution));
+        if self.is_consistent(execution, &causality) {
+            judgement.executions += 1;
+            judgement.races = self.races(execution, &mut fences, judgement);
         }
-        judgement.executions += 1;
-        let is_before = |one: usize, two: usize| causality[one] >> two & 1 == 1;
-        judgement.races = self
-            .conflicts
-            .iter()
-            .any(|(one, two)| !is_before(*one, *two) && !is_before(*two, *one));
+    }
+
+    /// Whether there is a race in some Fence-SC order that goes on from one of some fences: which fences follow each.
+    fn races(
+        &self,
+        execution: &Execution,
+        fences: &mut Vec<Events>,
+        judgement: &mut Judgement,
+    ) -> bool {
+        let base = self.base(execution, fences);
+        let causality = causality(&base, &self.observed(execution));
+        let is_in = |rows: &[Events], one: usize, two: usize| rows[one] >> two & 1 == 1;
+        let is_race = |(one, two): &(usize, usize)| {
+            !is_in(&causality, *one, *two) && !is_in(&causality, *two, *one)
+        };
+        if !self.conflicts.iter().any(is_race) || !self.is_consistent(execution, &causality) {
+            return false;
+        }
+        let mut pairs = self.fence_pairs.iter();
+        let open = pairs.find(|(one, two)| !is_in(&base, *one, *two) && !is_in(&base, *two, *one));
+        let Some((one, two)) = open.copied() else { return true };
+        [(one, two), (two, one)].into_iter().any(|(before, after)| {
+            judgement.candidates = Judgement::MOST.min(judgement.candidates + 1);
+            fences[before] |= 1 << after;
+            let races = !judgement.ends() && self.races(execution, fences, judgement);
+            fences[before] &= !(1 << after);
+            races
+        })
     }
 
     /// Whether values come from what depends on them: all that follows a wait does.
@@ -323,31 +372,37 @@ impl<'a> Model<'a> {
         rows.iter().enumerate().any(|(at, row)| row >> at & 1 == 1)
     }
 
-    /// Causality order (§8.9.5): the events that follow each.
-    fn causality(&self, execution: &Execution) -> Vec<Events> {
-        let mut base = self.within.clone();
+    /// The events that observe each write (§8.9.2), through as many atomics as there are in a row.
+    fn observed(&self, execution: &Execution) -> Vec<Events> {
         let mut observed = vec![0; self.events.len()];
         for read in (0..self.events.len()).filter(|at| self.events[*at].asks()) {
-            // Through as many atomics as there are in a row.
             let mut seen = read;
-            while let Some(from) =
+            let strong = |seen: usize| {
                 execution.from[seen].filter(|from| self.strong[seen] >> *from & 1 == 1)
-            {
+            };
+            while let Some(from) = strong(seen) {
                 observed[from] |= 1 << read;
-                for start in members(self.starts[from]) {
-                    base[start] |= self.ends[read] & self.strong[start];
-                }
                 if !self.events[from].is_atomic() {
                     break;
                 }
                 seen = from;
             }
         }
+        observed
+    }
+
+    /// Base causality order (§8.9.5): the events that follow each.
+    fn base(&self, execution: &Execution, fences: &[Events]) -> Vec<Events> {
+        let mut base: Vec<_> = self.within.iter().zip(fences).map(|(one, two)| one | two).collect();
+        for (from, reads) in self.observed(execution).iter().enumerate() {
+            for read in members(*reads) {
+                for start in members(self.starts[from]) {
+                    base[start] |= self.ends[read] & self.strong[start];
+                }
+            }
+        }
         close(&mut base);
-        let after = |at: usize| {
-            members(observed[at]).fold(base[at], |all, seen| all | 1 << seen | base[seen])
-        };
-        (0..self.events.len()).map(after).collect()
+        base
     }
 
     /// The axioms of coherence and causality (§8.10).
@@ -382,8 +437,14 @@ fn is_within(kernel: &Kernel, before: &Event, after: &Event) -> bool {
         && (before.agent == after.agent || kernel.slots[before.slot..after.slot].iter().any(meets))
 }
 
+/// Causality order: what is observed, and then base causality order.
+fn causality(base: &[Events], observed: &[Events]) -> Vec<Events> {
+    let of = |at: usize| members(observed[at]).fold(base[at], |all, at| all | 1 << at | base[at]);
+    (0..base.len()).map(of).collect()
+}
+
 fn members(set: Events) -> impl Iterator<Item = usize> {
-    (0..64).filter(move |at| set >> at & 1 == 1)
+    (0..128).filter(move |at| set >> at & 1 == 1)
 }
 
 /// Closes a relation under transitivity.

@@ -256,18 +256,16 @@ impl Kernel {
         cta: Option<u32>,
         access: impl Fn(String) -> String,
     ) -> String {
-        match (of_cta, cta) {
-            (true, None) => format!(
+        if of_cta && cta.is_none() {
+            return format!(
                 "add.u32 %word, %cta, {word};\nrem.u32 %word, %word, {};\nmul.wide.u32 %at, %word, 4;\n\
                  add.u64 %at, %data, %at;\n{}",
                 self.words,
                 access("[%at]".to_owned())
-            ),
-            _ => {
-                let word = self.word(word, of_cta, cta.unwrap_or(0));
-                access(format!("[%data+{}]", 4 * word))
-            }
+            );
         }
+        let word = self.word(word, of_cta, cta.unwrap_or(0));
+        access(format!("[%data+{}]", 4 * word))
     }
 }
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use super::piece::kind;
 use super::spin::{TryValues, dests, is_idle, run};
-use crate::emulate::access_kind;
 use crate::flow::{BlockId, Instr, Pc, Program, Reg, Terminator};
 use crate::ptx::isa::{Effect, Modifier};
 
@@ -108,7 +108,7 @@ fn asks(instr: &Instr) -> bool {
     // Narrower numbers, and those with a sign, might be extended on their way into the register.
     let is_whole = decoded.vector() == 1 && decoded.ty().bits() >= 32;
     let is_plain = !decoded.ty().is_signed() || decoded.ty().bits() == 64;
-    let is_strong = access_kind(decoded).is_strong() && is_whole;
+    let is_strong = kind(decoded).is_strong() && is_whole;
     match instr.effect() {
         Effect::Load => is_strong && !decoded.ty().is_float() && is_plain,
         Effect::Atomic => is_strong && changes_nothing(instr) && is_plain,
