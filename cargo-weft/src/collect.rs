@@ -164,9 +164,7 @@ pub(crate) fn plan(
     let mut records = Recordings::open(&plan.target, selection)?;
     let others =
         records.add_to(opened.iter_mut().filter_map(|(own, _)| own.as_mut().ok()), &plan.root);
-    if records.is_missing() {
-        return Err(Failure::NoRecord(crate::recordings::folder(&plan.target)));
-    }
+    records.required(&plan.target)?;
     for own in opened.iter().filter_map(|(own, _)| own.as_ref().ok()).chain(&others) {
         plan.records.add(own);
     }

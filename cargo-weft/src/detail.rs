@@ -18,7 +18,7 @@ pub(crate) fn reports(jobs: &[&Job], printer: &mut Printer) -> io::Result<()> {
     if printer.verbosity == Verbosity::Verbose {
         return jobs.iter().try_for_each(|job| in_full(job, printer));
     }
-    let (mut lacks_remedy, mut recorded) = (false, None);
+    let (mut lacks_remedy, mut without_package) = (false, None);
     for (job, first) in jobs.iter().zip(Causes::of(jobs).first(jobs)) {
         let Some(report) = job.outcome().remaining() else { continue };
         if !report.findings.is_empty() && !is_unlaunched(report) {
@@ -27,13 +27,13 @@ pub(crate) fn reports(jobs: &[&Job], printer: &mut Printer) -> io::Result<()> {
         let is_told = !first.findings.is_empty();
         if is_told && has_race_within_ctas(job) && !first.has_remedy {
             lacks_remedy = true;
-            // Without a package, files have to be named.
-            recorded = recorded.or(Some(job).filter(|own| own.package.is_empty()));
+            without_package = without_package.or(job.package.is_empty().then_some(job));
         }
     }
     unlaunched::summary(jobs, printer)?;
     if lacks_remedy {
-        let file = recorded.map(|job| format!(" {}", openable(&job.file.path)));
+        // Of files that no package has, one has to be named.
+        let file = without_package.map(|job| format!(" {}", openable(&job.file.path)));
         let command = format!("cargo weft repair{}", file.unwrap_or_default());
         printer.line(&format!(
             "\nhelp: `{command}` finds the barriers that remove races within a cta"

@@ -82,10 +82,14 @@ pub(crate) enum Failure {
     Recording(#[from] RecordingError),
     #[error(
         "no launches are recorded, neither in {} nor in the `{}` of a package: run `cargo weft record -- COMMAND`, such as \
-         `cargo weft record -- cargo test --no-fail-fast`, or leave out `--launches recorded`",
-        .0.display(), Record::SAVED
+         `cargo weft record -- cargo test --no-fail-fast`, or leave out `{option}`",
+        .folder.display(), Record::SAVED
     )]
-    NoRecord(PathBuf),
+    NoRecord {
+        folder: PathBuf,
+        /// The option that asks for recorded launches.
+        option: &'static str,
+    },
     #[error(transparent)]
     Lost(LostLaunch),
     #[error(
@@ -163,7 +167,7 @@ impl Failure {
             | Self::Capture(_)
             | Self::Record(_)
             | Self::Recording(_)
-            | Self::NoRecord(_)
+            | Self::NoRecord { .. }
             | Self::Lost(_)
             | Self::Foreign { .. }
             | Self::OtherWorkspace { .. }

@@ -15,6 +15,7 @@ use weft_harness::render::openable;
 
 use crate::arguments::Selection;
 use crate::coverage::RunRecords;
+use crate::exit::Failure;
 
 /// Which launches kernels are checked under, on the command line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -124,9 +125,12 @@ impl Recordings {
         }
     }
 
-    /// Whether only recorded launches are asked for, and there are none.
-    pub(crate) fn is_missing(&self) -> bool {
-        self.source == LaunchSource::Recorded && self.folders.is_empty()
+    /// Fails if only recorded launches are asked for, and there is no record. `target`: the target directory of the workspace.
+    pub(crate) fn required(&self, target: &Path) -> Result<(), Failure> {
+        if self.source != LaunchSource::Recorded || !self.folders.is_empty() {
+            return Ok(());
+        }
+        Err(Failure::NoRecord { folder: folder(target), option: "--launches recorded" })
     }
 
     /// Gives a package the record of the workspace, in place of what it keeps of the same kernels.

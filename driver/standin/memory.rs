@@ -14,7 +14,7 @@ use crate::status::{Answer, Refusal, Status, refuse};
 mod moves;
 
 /// All allocations.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Memory {
     pages: Pages,
     allocations: BTreeMap<u64, Allocation>,
@@ -31,30 +31,11 @@ pub(crate) struct Memory {
     /// Number of live allocations that are the host's own.
     registered: usize,
     /// The addresses between which memory of the host was ever registered, the end of the last included.
-    registered_range: RangeInclusive<u64>,
-    /// What is known of memory of the host that was registered before: kernels have changed it all the same.
+    registered_range: Option<RangeInclusive<u64>>,
+    /// Memory of the host that was registered before, with the kernels that might have stored there: nobody sees the host overwrite it.
     unregistered: BTreeMap<u64, Allocation>,
     /// Functions of the host that go on beside the program, though what it asks for next is to come after them.
     pub(crate) beside: usize,
-}
-
-impl Default for Memory {
-    fn default() -> Self {
-        Memory {
-            pages: Pages::default(),
-            allocations: BTreeMap::new(),
-            freed: BTreeMap::new(),
-            generation: 0,
-            launches: 0,
-            used: 0,
-            registrations: 0,
-            registered: 0,
-            // Empty.
-            registered_range: RangeInclusive::new(1, 0),
-            unregistered: BTreeMap::new(),
-            beside: 0,
-        }
-    }
 }
 
 /// Most freed allocations that are remembered.
@@ -172,13 +153,8 @@ impl Memory {
             ));
         }
         self.add(start, size, Kind::Registered, flags);
-        let before = &self.registered_range;
-        let (first, last) = if before.is_empty() {
-            (start, end)
-        } else {
-            (start.min(*before.start()), end.max(*before.end()))
-        };
-        self.registered_range = first..=last;
+        let all = self.registered_range.take().unwrap_or(start..=end);
+        self.registered_range = Some(start.min(*all.start())..=end.max(*all.end()));
         let overlaps = |base: u64, own: &Allocation| base < end && base + own.size > start;
         let before: Vec<Allocation> = self
             .unregistered
@@ -303,8 +279,8 @@ impl Memory {
 
     /// Returns whether a word might be the address of an allocation, without looking for one where that is cheaper.
     pub(crate) fn might_be_address(&self, word: u64) -> bool {
-        let is_registered = || self.registered_range.contains(&word) && self.find(word).is_some();
-        pages::is_address(word) || (self.registered > 0 && is_registered())
+        let is_near = self.registered_range.as_ref().is_some_and(|own| own.contains(&word));
+        pages::is_address(word) || (is_near && self.registered > 0 && self.find(word).is_some())
     }
 
     /// Returns whether eight bytes in a row among these might be an address; `false` is certain.

@@ -2,8 +2,6 @@
 
 use std::path::PathBuf;
 
-use weft_harness::record::Record;
-
 use super::manifest::ManifestError;
 
 /// Why a file is not written.
@@ -15,10 +13,4 @@ pub(crate) enum InitError {
     Read(PathBuf, #[source] std::io::Error),
     #[error("cannot write {}", .0.display())]
     Write(PathBuf, #[source] std::io::Error),
-    #[error(
-        "no launches are recorded, neither in {} nor in the `{}` of a package: run `cargo weft record -- COMMAND`, such as \
-         `cargo weft record -- cargo test --no-fail-fast`, or leave out --from-record",
-        .0.display(), Record::SAVED
-    )]
-    NoRecord(PathBuf),
 }

@@ -8,7 +8,6 @@ use weft_core::launch::{Allocation, Arg, Dim3, Dimensions, Fields, Launch, Withi
 use weft_harness::case::{self, Checker, Job, LaunchSource, Package, PackageRecords, PlanError};
 use weft_harness::record::Record;
 
-use super::error::InitError;
 use super::launch::key;
 use crate::collect::Built;
 use crate::exit::Failure;
@@ -32,17 +31,17 @@ impl InitRecords {
         let folder = recordings::folder(&built.target);
         let own = Record::read(&folder)?.map(Arc::new);
         let mut modules = BTreeSet::new();
-        let mut has_launches = own.as_ref().is_some_and(|own| !own.is_empty());
+        let mut has_launches = own.as_ref().is_some_and(|own| !own.launches().is_empty());
         for package in &built.packages {
             let out_dirs = package.out_dirs.iter().map(PathBuf::as_path);
             // What is wrong with a package is said when its own files are written.
             if let Ok(own) = Package::open(&package.name, &package.dir, out_dirs) {
                 modules.extend(case::module_names(&own.files));
-                has_launches |= own.records.records.iter().any(|record| !record.is_empty());
+                has_launches |= own.records.records.iter().any(|own| !own.launches().is_empty());
             }
         }
         if !has_launches {
-            return Err(InitError::NoRecord(folder).into());
+            return Err(Failure::NoRecord { folder, option: "--from-record" });
         }
         Ok(Self { own, modules })
     }

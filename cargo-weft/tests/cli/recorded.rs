@@ -101,6 +101,8 @@ fn calls_that_cuda_refuses_are_a_record_without_any_launch() {
         .exits(100)
         .says("the grid is 0 in x (CUDA_ERROR_INVALID_VALUE); `host` makes it");
     folder.weft("check --record target/weft/launches").exits(100).says("the grid is 0 in x");
+    let run = folder.weft("init -n --from-record").exits(101);
+    run.complains("no launches are recorded").complains("or leave out `--from-record`");
 }
 
 #[test]

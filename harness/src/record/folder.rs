@@ -281,8 +281,8 @@ impl Record {
         let is_gone =
             |own: &RecordedLaunch| own.module.as_ref().is_none_or(|name| !present.contains(name));
         let replaces = |newer: &RecordedLaunch, own: &RecordedLaunch| {
-            newer.kernel == own.kernel
-                && (newer.module == own.module || is_gone(own) && newer.sizes() == own.sizes())
+            let is_same = newer.kernel == own.kernel && newer.module == own.module;
+            is_same || is_gone(own) && newer.is_alike(own)
         };
         let newer = || newer.launches.iter().filter(|own| !is_of_others(own));
         let shared = self.launches.iter().filter(|own| newer().any(|newer| replaces(newer, own)));
@@ -317,7 +317,7 @@ impl Record {
         path.parent() == Some(&self.folder.join("modules"))
     }
 
-    /// Whether nothing was launched, nor tried to.
+    /// Whether nothing was launched, and no call was refused.
     pub fn is_empty(&self) -> bool {
         self.launches.is_empty() && self.unread.is_empty() && self.refused.is_empty()
     }

@@ -141,10 +141,12 @@ impl RecordedLaunch {
     }
 }
 
-/// The names of the memory that stands for all that was freed, and for that of the host, which the device cannot use: it has no byte.
+/// The name of the memory, without a byte, that stands for all that was freed.
 pub const FREED: &str = "freed";
+/// The name of the memory, without a byte, that stands for that of the host, which the device cannot use.
 pub const HOST: &str = "host";
 
+/// Returns a pointer to memory without a byte.
 fn nowhere(name: &str) -> Arg {
     Arg::Within(Within { buffer: name.to_owned(), offset: 0 })
 }

@@ -168,13 +168,16 @@ impl Record {
         settled
     }
 
-    /// Returns the kept modules that are not in `present`, each by its name with the launches of its kernels.
+    /// Returns the kept modules that are not in `present`, each by its name with one launch for each kernel and sizes of parameters.
     pub fn absent(&self, present: &BTreeSet<String>) -> BTreeMap<String, Vec<&RecordedLaunch>> {
         let mut found: BTreeMap<String, Vec<&RecordedLaunch>> = BTreeMap::new();
         for launch in &self.launches {
             let kept = launch.module.as_ref().filter(|name| self.modules.contains(*name));
             if let Some(name) = kept.filter(|name| !present.contains(*name)) {
-                found.entry(name.clone()).or_default().push(launch);
+                let own = found.entry(name.clone()).or_default();
+                if !own.iter().any(|other| launch.is_alike(other)) {
+                    own.push(launch);
+                }
             }
         }
         found
@@ -202,8 +205,10 @@ impl Record {
 
     /// Returns the modules with launches of a kernel with the name and the sizes of parameters of this one.
     fn modules_with(&self, launch: &RecordedLaunch) -> BTreeSet<&String> {
-        let is_alike =
-            |own: &&RecordedLaunch| own.kernel == launch.kernel && own.sizes() == launch.sizes();
-        self.launches.iter().filter(is_alike).filter_map(|own| own.module.as_ref()).collect()
+        self.launches
+            .iter()
+            .filter(|own| own.is_alike(launch))
+            .filter_map(|own| own.module.as_ref())
+            .collect()
     }
 }

@@ -245,6 +245,11 @@ impl RecordedLaunch {
         }
     }
 
+    /// Whether two launches are of kernels with one name and parameters of the same sizes.
+    pub(super) fn is_alike(&self, other: &Self) -> bool {
+        self.kernel == other.kernel && self.sizes() == other.sizes()
+    }
+
     /// Returns the sizes of the arguments in bytes; `None` if they are not known.
     pub(super) fn sizes(&self) -> Option<Vec<u64>> {
         self.args.as_ref().map(|args| args.iter().map(|arg| arg.bytes.len() as u64).collect())

@@ -212,6 +212,21 @@ fn a_null_pointer_is_null_and_one_to_freed_memory_is_not() {
     // All threads write the same word, too.
     assert_eq!(codes(&freed, &text), [Code::GlobalRace, Code::OutOfBounds]);
     assert_eq!(freed.verdict(&text), Verdict::Defect);
+    let told = |name: &str, words: &str| {
+        let arg = json!({"bytes": "0000000000000000", "pointers": [], words: [0]});
+        let job = record(name, arg).job(&text);
+        let report = job.outcome().told().unwrap();
+        let found = report.findings.iter().find(|own| own.code == Code::OutOfBounds).unwrap();
+        (found.notes.join("\n"), found.help.clone().unwrap_or_default())
+    };
+    let (note, help) = told("freed-note", "freed");
+    assert!(
+        note.contains("argument 0 (`out`) points to memory that the program had freed: `freed`"),
+        "{note}"
+    );
+    assert_eq!(help, "guard the access, or correct what the program allocates or passes");
+    let (note, _) = told("host-note", "hosts");
+    assert!(note.contains("argument 0 (`out`) points to memory of the host"), "{note}");
     // The same in a structure, beside a pointer that can be used.
     let whole = text.replace(".param .u64 out", ".param .align 8 .b8 out[16]");
     let arg = json!({"bytes": "00".repeat(16), "pointers": [{"at": 8, "allocation": 0, "offset": 0}], "freed": [0]});
@@ -235,7 +250,7 @@ fn a_word_that_is_no_pointer_has_no_known_value() {
     );
     for words in ["freed", "hosts"] {
         let arg = json!({"bytes": "00".repeat(8), "pointers": [], words: [0]});
-        let record = Written::new(words).module(&text);
+        let record = Written::new(&format!("{words}-number")).module(&text);
         let record = record.launch("low", &text, 1, &[pointer(0, 0), arg], &json!([{"size": 64}]));
         let job = record.job(&text);
         let report = job.outcome().report.as_ref().unwrap();

@@ -5,7 +5,8 @@
 //! their values ([`counter_index`]), and the order in which ctas draw from them ([`draw_order`]). Memory: [`interference`]
 //! of stores with loads, what loops leave for later iterations ([`inherited`]), what
 //! passes on values read from memory that nothing wrote ([`passed_on`]), and whether stores stay where their address starts
-//! ([`strays`]). What threads of one cta wait for that others do: [`signals`] and [`awaits`]. [`tensors`] has the boxes of tensor maps. Conditions: [`case_split`]. [`assumed`] is what is taken for
+//! ([`strays`]). Atomics by which ctas count themselves: [`signals`]; locations for whose values threads wait: [`awaits`].
+//! [`tensors`] has the boxes of tensor maps. Conditions: [`case_split`]. [`assumed`] is what is taken for
 //! granted, and [`independent`] what ctas that run side by side exchange.
 
 pub(crate) mod alias;
