@@ -83,7 +83,7 @@ fn arguments_with_tensor_maps_are_left_open_and_said() {
 #[test]
 fn pointers_to_variables_are_left_open_and_said() {
     let text = module(COPY);
-    let record = Written::new("variable").module(&text);
+    let record = Written::new("pointer-to-variable").module(&text);
     let global = json!([{"name": "table", "allocation": 0}]);
     let job = record.line(&with(32, "globals", global)).job(&text);
     assert_eq!(job.launch.args.get(&0), None);

@@ -253,7 +253,7 @@ fn hostile_sizes_are_not_allocated() {
     let half = 1_u64 << 63;
     // The kernel reads at the offset 2^63, which no buffer of a check has.
     let args = [pointer(0, half), pointer(0, 0), number(8)];
-    let record = Written::new("half").module(&text);
+    let record = Written::new("half-line").module(&text);
     let record = record.launch("copy", &text, 32, &args, &json!([{"size": u64::MAX}]));
     let told = record.job(&text).run().report.unwrap_err().to_string();
     assert!(told.contains("9223372036854775808"), "{told}");
