@@ -17,17 +17,17 @@ use super::mbarriers::AtObject;
 use super::phase_state::AgentDuty;
 use super::state::Machine;
 use super::stop::{OrStop, doubt, tensor_misuse};
-use super::tensor_part::{HALF, OF_A_WARP, TensorPart, of_address};
+use super::tensor_part::{HALF, OF_A_WARP, TensorPart, address_of_allocation, of_address};
 use super::wait::SyncPoint;
 use crate::emulate::memory::descriptor::{self, MatrixExtent};
-use crate::emulate::sync::columns::{COLUMNS, ColumnPart, TensorMisuse};
+use crate::emulate::sync::columns::{ColumnPart, TensorMisuse};
 use crate::emulate::sync::group::CtaRank;
 use crate::emulate::sync::mbarrier::MbarrierId;
 use crate::emulate::value::lane::{LaneMask, WARP, lanes};
 use crate::emulate::value::origin::Origin;
 use crate::emulate::value::register::Value;
 use crate::emulate::value::warp_id::WarpId;
-use crate::flow::{Operand, TENSOR_MEMORY, tensor_operand};
+use crate::flow::{Operand, tensor_operand};
 use crate::ptx::Space;
 use crate::ptx::isa::Opcode;
 
@@ -37,8 +37,6 @@ const LINE: u64 = 32;
 const LINE_COLUMNS: u64 = 8;
 /// Columns that a shift moves.
 const SHIFTED: u64 = 8;
-/// So many allocations of a cta have addresses that differ.
-const ALLOCATIONS: u64 = 1 << 16;
 
 /// How columns are accessed.
 fn kind(writes: bool) -> AccessKind {
@@ -200,7 +198,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             if is_wrong {
                 return Err(outside);
             }
-            let base = TENSOR_MEMORY + number % ALLOCATIONS * COLUMNS * UNIT + first;
+            let base = address_of_allocation(number) + first;
             for start in (column..column + columns).step_by(WARP) {
                 let count = (column + columns - start).min(WARP as u64);
                 let count = usize::try_from(count).expect("at most 32");

@@ -11,6 +11,10 @@ pub(super) const HALF: u64 = 16;
 const LANE: u32 = 16;
 /// Bytes by which events state the columns of 16 lanes.
 const HALF_BYTES: u64 = 2;
+/// So many allocations of a cta have addresses that differ.
+const ALLOCATIONS: u64 = 1 << 16;
+/// Bytes by which events state all columns.
+const ALL_COLUMNS: u64 = COLUMNS * UNIT;
 
 /// Columns of tensor memory, in some lanes.
 #[derive(Clone, Copy, Debug)]
@@ -47,8 +51,14 @@ impl TensorPart {
 /// Returns the column and the first lane of an address in the shared memory of a cta, as events state it, if it is one of tensor
 /// memory.
 pub(crate) fn tensor_place(address: u64) -> Option<(u64, u64)> {
-    let at = address.checked_sub(TENSOR_MEMORY)?;
+    let end = TENSOR_MEMORY + ALLOCATIONS * ALL_COLUMNS;
+    let at = address.checked_sub(TENSOR_MEMORY).filter(|_| address < end)?;
     Some((at / UNIT % COLUMNS, at % UNIT / HALF_BYTES * HALF))
+}
+
+/// Returns the address of the first column, as events state it, in the allocation of a cta that has this number.
+pub(super) const fn address_of_allocation(number: u64) -> u64 {
+    TENSOR_MEMORY + number % ALLOCATIONS * ALL_COLUMNS
 }
 
 /// The column and the lane of an address of tensor memory.
