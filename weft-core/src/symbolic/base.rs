@@ -6,6 +6,7 @@ use foldhash::HashSet;
 
 use super::atom::Atom;
 use super::expr::{BinaryOperator, Expr, ExprNode, Exprs};
+use super::result_source::ResultSource;
 use super::thread::{SymbolicLoop, SymbolicThread};
 use crate::flow::{BlockId, BufferPlace, Program};
 use crate::launch::allocation::POINTER;
@@ -84,7 +85,7 @@ pub(super) fn is_opaque(thread: &SymbolicThread, of: Expr) -> bool {
 struct BaseFinder<'a> {
     exprs: &'a mut Exprs,
     loops: &'a BTreeMap<BlockId, SymbolicLoop>,
-    results: &'a BTreeMap<Atom, Option<Vec<Expr>>>,
+    results: &'a BTreeMap<Atom, ResultSource>,
     /// How deep the present expression lies in the address.
     depth: u32,
     program: &'a Program,
@@ -205,7 +206,7 @@ impl BaseFinder<'_> {
                     _ => None,
                 };
                 let handed_on = carried.and_then(|own| own.carried.get(&atom));
-                let operands = self.results.get(&atom).and_then(Option::as_ref);
+                let operands = self.results.get(&atom).and_then(ResultSource::operands);
                 work.extend(handed_on.into_iter().chain(operands).flatten());
             }
             work.extend(self.exprs.operands(part));

@@ -3,6 +3,7 @@
 
 use super::atom::{Atom, Expr};
 use super::expr::BinaryOperator;
+use super::result_source::ResultSource;
 use super::state::ThreadState;
 use super::thread::{Runner, SymbolicAccess};
 use crate::flow::{BlockId, Instr, Pc};
@@ -40,7 +41,7 @@ impl Runner<'_> {
             if !reads {
                 state.locals.clear();
             }
-            self.forget(block, pc, instr, None, state);
+            self.forget(block, pc, instr, &ResultSource::Other, state);
             return;
         }
         if address.space == Space::Generic && !reads {
@@ -58,7 +59,7 @@ impl Runner<'_> {
             self.thread.unknown.insert(pc);
         }
         if !reads || !is_constant || decoded.modifiers.has(Modifier::Volatile) {
-            self.forget(block, pc, instr, None, state);
+            self.forget(block, pc, instr, &ResultSource::Other, state);
             return;
         }
         self.load_constant(instr, decoded, at, state);
@@ -100,7 +101,7 @@ impl Runner<'_> {
         let Some(decoded) = instr.decoded() else { return };
         let size = decoded.ty().bytes();
         if size > 8 {
-            self.forget(block, pc, instr, None, state);
+            self.forget(block, pc, instr, &ResultSource::Other, state);
             return;
         }
         for (dest, number) in instr.dests.iter().zip(0_u64..) {
@@ -134,7 +135,7 @@ impl Runner<'_> {
             }
             return;
         }
-        self.forget(block, pc, instr, None, state);
+        self.forget(block, pc, instr, &ResultSource::Other, state);
         for (dest, number) in instr.dests.iter().zip(0_u64..) {
             let word = (first + number * u64::from(size), size);
             if let Some(value) = state.locals.get(&word).copied() {

@@ -21,6 +21,7 @@ mod lift;
 mod linear_program;
 mod loop_facts;
 mod loops;
+mod meetings;
 mod memory;
 mod number_use;
 mod ordinary;
@@ -28,6 +29,7 @@ mod ordinary_loop;
 mod ordinary_range;
 mod outcome;
 mod pair_query;
+mod passed_loops;
 mod poly;
 mod positive;
 mod predicate;
@@ -36,6 +38,7 @@ mod proof_budget;
 mod refutation;
 mod required;
 mod required_bits;
+mod result_source;
 mod solver;
 #[cfg(test)]
 mod split_mix;
@@ -48,6 +51,8 @@ mod trips;
 mod var_bounds;
 mod variance;
 mod view;
+mod warp_value;
+mod warp_values;
 
 use std::collections::BTreeSet;
 

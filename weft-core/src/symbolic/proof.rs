@@ -15,9 +15,11 @@ use super::constant::ConstantMemory;
 use super::expr::{BinaryOperator, Expr};
 use super::intervals::{self, BarrierInterval, IterationRelation};
 use super::launched::{LaunchedValues, StatedSizes};
+use super::meetings;
 use super::ordinary_range::OrdinaryRanges;
 use super::outcome::{Gap, Proof, Unproved};
 use super::pair_query::{AskedAccess, PairQuery};
+use super::passed_loops::PassedLoops;
 use super::poly::Poly;
 use super::proof_budget::ProofBudget;
 use super::required::RequiredFacts;
@@ -28,10 +30,10 @@ use super::var_bounds::VarBounds;
 use super::variance::Variances;
 use super::view::{ArithmeticAssumption, Copy, Views};
 use crate::emulate::{AccessKind, AccessManner, Nearness, access_kind};
-use crate::flow::{BlockId, Operand, Pc, Program};
+use crate::flow::{BlockId, Pc, Program};
 use crate::launch::{Atomics, ExtentBound, Launch};
 use crate::ptx::Space;
-use crate::ptx::isa::{Effect, Modifier};
+use crate::ptx::isa::Modifier;
 use crate::race::conflict;
 use crate::slice::Slice;
 
@@ -71,13 +73,9 @@ pub(crate) fn prove(
     }
     let required = RequiredFacts::of(program, launch, &launched, &mut thread.exprs);
     let accesses = compared(program, &mut thread, &is_constant, strays)?;
-    let variances = Variances::of(&thread);
+    // A run has seen whether threads meet.
+    let (variances, barriers) = meetings::of(program, &mut thread, &launched, open.is_none())?;
     carried::bound(&mut thread, &launched, &variances, &required);
-    let barriers = match barriers(program, &thread, &variances) {
-        // Threads might meet at different barriers, as the run has seen: none of them separates all accesses.
-        Err(_) if open.is_some() => BTreeSet::new(),
-        barriers => barriers?,
-    };
     let intervals = intervals::intervals(program, slice, &thread, &variances, &barriers);
     let ordinary = RefCell::new(OrdinaryRanges::of(&thread, &launched));
     let mut prover = Prover {
@@ -87,6 +85,7 @@ pub(crate) fn prove(
         required,
         thread: &thread,
         variances: &variances,
+        passed: PassedLoops::of(program, &variances),
         ordinary: &ordinary,
         accesses,
         open,
@@ -180,42 +179,6 @@ fn compared(
     Ok(all)
 }
 
-/// Returns the blocks that end with cta barriers, if all threads of a cta reach all barriers and exchanges together.
-fn barriers(
-    program: &Program,
-    thread: &SymbolicThread,
-    variances: &Variances,
-) -> Result<BTreeSet<BlockId>, Vec<Gap>> {
-    let (mut found, mut gaps) = (BTreeSet::new(), Vec::new());
-    for barrier in &thread.barriers {
-        let instr = &program.code[barrier.pc.index()];
-        let loops = &program.blocks[barrier.block.index()].loops;
-        let is_uniform = variances.variance(barrier.reach.comes) <= Variance::Cta
-            && loops.iter().all(|header| variances.synchronized.contains(header));
-        let mask = barrier.last.and_then(|mask| thread.exprs.as_constant(mask));
-        let is_plain = if instr.effect() == Effect::Barrier {
-            is_plain_barrier(instr)
-        } else {
-            mask.is_some_and(|mask| mask & 0xffff_ffff == 0xffff_ffff) && instr.waits()
-        };
-        if !is_uniform || !is_plain {
-            gaps.push(Gap::Divergence(barrier.pc));
-        } else if instr.effect() == Effect::Barrier && instr.guard.is_none() {
-            // A predicated barrier separates nothing where its predicate is false.
-            found.insert(barrier.block);
-        }
-    }
-    if gaps.is_empty() { Ok(found) } else { Err(gaps) }
-}
-
-/// Whether a barrier is one that all threads of the cta wait at: without a count, and with a fixed name.
-fn is_plain_barrier(instr: &crate::flow::Instr) -> bool {
-    let Some(decoded) = instr.decoded() else { return false };
-    let operands = 1 + usize::from(!instr.dests.is_empty());
-    let is_named = matches!(instr.sources.first(), Some(Operand::Constant(name)) if *name < 16);
-    is_named && instr.sources.len() == operands && !decoded.modifiers.has(Modifier::Arrive)
-}
-
 /// The offset, condition, size and innermost loop of an access.
 type AccessPlace = (Expr, Expr, u32, Option<BlockId>);
 
@@ -226,6 +189,7 @@ struct Prover<'a> {
     required: RequiredFacts,
     thread: &'a SymbolicThread,
     variances: &'a Variances,
+    passed: PassedLoops,
     ordinary: &'a RefCell<OrdinaryRanges<'a>>,
     accesses: Vec<BasedAccess>,
     /// One access of each pair that is compared is one of these.
@@ -275,13 +239,19 @@ impl Prover<'_> {
         intervals: &[BarrierInterval],
     ) -> BTreeSet<IterationRelation> {
         let [first, second] = [a, b].map(|at| &self.accesses[at]);
+        let blocks = [first, second].map(|access| self.thread.accesses[access.index].block);
         let mut all = BTreeSet::new();
         for interval in intervals {
             let of = |access: &BasedAccess| interval.accesses.get(&access.index);
             let (Some(ways), Some(others)) = (of(first), of(second)) else { continue };
-            all.extend(ways.iter().flat_map(|way| {
-                others.iter().map(|other| IterationRelation::of(interval.within, *way, *other))
-            }));
+            let pairs = ways.iter().flat_map(|way| others.iter().map(move |other| [*way, *other]));
+            let possible = pairs.filter(|ways| {
+                let [first, second] = [0, 1].map(|at| (blocks[at], ways[at]));
+                !self.passed.exclude(interval.within, first, second)
+            });
+            all.extend(
+                possible.map(|[way, other]| IterationRelation::of(interval.within, way, other)),
+            );
         }
         let [first, second] =
             [first.offset, second.offset].map(|of| self.variances.iterations_of(of));

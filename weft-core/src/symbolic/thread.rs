@@ -13,6 +13,7 @@ use super::launched::LaunchedValues;
 use super::lift;
 use super::number_use::{self, NumberUse};
 use super::predicate::{conjunction, conjuncts, disjunction};
+use super::result_source::ResultSource;
 use super::state::ThreadState;
 use super::var_bounds::VarBounds;
 use crate::flow::{
@@ -69,7 +70,7 @@ pub(super) struct SymbolicLoop {
 pub(super) type CarriedBounds = BTreeMap<Atom, VarBounds>;
 
 /// What one arbitrary thread does.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct SymbolicThread {
     pub(super) exprs: Exprs,
     pub(super) accesses: Vec<SymbolicAccess>,
@@ -77,8 +78,8 @@ pub(super) struct SymbolicThread {
     pub(super) loops: BTreeMap<BlockId, SymbolicLoop>,
     /// Bounds of registers with unknown contents, which hold in every iteration.
     pub(super) carried: CarriedBounds,
-    /// What results of instructions that are not followed depend on; `None`: on more than their operands.
-    pub(super) results: BTreeMap<Atom, Option<Vec<Expr>>>,
+    /// What results of instructions that are not followed depend on.
+    pub(super) results: BTreeMap<Atom, ResultSource>,
     /// The instructions that end the proof: the stage does not know what they do.
     pub(super) unknown: BTreeSet<Pc>,
     /// How each expression is used, by its index.
@@ -152,16 +153,7 @@ fn run_once(
     (exprs, derived): (Exprs, DerivedRegisters),
 ) -> Option<(SymbolicThread, DerivedRegisters)> {
     let places = slice.registers as usize + 1;
-    let thread = SymbolicThread {
-        exprs,
-        accesses: Vec::new(),
-        barriers: Vec::new(),
-        loops: BTreeMap::new(),
-        carried: CarriedBounds::new(),
-        results: BTreeMap::new(),
-        unknown: BTreeSet::new(),
-        uses: Vec::new(),
-    };
+    let thread = SymbolicThread { exprs, ..SymbolicThread::default() };
     let mut runner = Runner {
         program,
         slice,
@@ -373,7 +365,10 @@ impl Runner<'_> {
             Effect::Barrier | Effect::WarpBarrier | Effect::Exchange => {
                 let last = instr.sources.last().and_then(|last| self.operand(last, state));
                 self.thread.barriers.push(SymbolicBarrier { pc, block, reach, last });
-                self.forget(block, pc, instr, None, state);
+                let last = last.and_then(|last| self.thread.exprs.as_constant(last));
+                let loops = &self.program.blocks[block.index()].loops;
+                let source = ResultSource::of_meeting(instr, last, loops);
+                self.forget(block, pc, instr, &source, state);
             }
             Effect::CopyGroup
             | Effect::ClusterBarrier
@@ -423,7 +418,8 @@ impl Runner<'_> {
             && matches!(instr.operation, Operation::Known(_));
         let sources: Option<Vec<Expr>> =
             instr.sources.iter().map(|source| self.operand(source, state)).collect();
-        self.forget(block, pc, instr, sources.as_deref().filter(|_| is_pure), state);
+        let source = sources.filter(|_| is_pure).map(ResultSource::Operands);
+        self.forget(block, pc, instr, &source.unwrap_or_default(), state);
     }
 
     pub(super) fn forget(
@@ -431,12 +427,12 @@ impl Runner<'_> {
         block: BlockId,
         pc: Pc,
         instr: &Instr,
-        depends: Option<&[Expr]>,
+        source: &ResultSource,
         state: &mut ThreadState,
     ) {
         for (dest, number) in instr.dests.iter().zip(0..) {
             let atom = Atom::Result(pc, block, number);
-            self.thread.results.insert(atom, depends.map(<[Expr]>::to_vec));
+            self.thread.results.insert(atom, source.clone());
             let value = self.thread.exprs.atom(atom, 64);
             self.write(*dest, Some(value), state);
         }

@@ -1,9 +1,10 @@
 //! Finds out for which threads an expression has one value: all of the launch, those of a cta, or only itself.
 
-use foldhash::{HashMap, HashSet};
+use foldhash::HashMap;
 
 use super::atom::{Atom, Variance};
 use super::expr::{Expr, ExprNode};
+use super::result_source::ResultSource;
 use super::thread::{ReachCondition, SymbolicThread};
 use crate::flow::BlockId;
 
@@ -16,6 +17,9 @@ pub(super) struct Variances {
     /// For each expression, the synchronized loops on whose iteration it depends: bit `n` for the n-th of them.
     iterations: Vec<u64>,
 }
+
+/// What results vary with by themselves.
+type ResultVariances = HashMap<Atom, (Variance, u64)>;
 
 /// The most loops that can be synchronized.
 const MOST_LOOPS: usize = 64;
@@ -48,7 +52,7 @@ impl Variances {
         let mut found =
             Self { synchronized, of: vec![Variance::Launch; count], iterations: vec![0; count] };
         let mut depends: HashMap<Atom, Vec<Expr>> = HashMap::default();
-        let mut free: HashSet<Atom> = HashSet::default();
+        let mut results = ResultVariances::default();
         for all in thread.loops.values() {
             for (atom, values) in &all.carried {
                 let mut values = values.clone();
@@ -59,17 +63,21 @@ impl Variances {
                 depends.insert(*atom, values);
             }
         }
-        for (atom, operands) in &thread.results {
-            match operands {
-                Some(operands) => {
+        for (atom, source) in &thread.results {
+            match source {
+                ResultSource::Operands(operands) => {
                     depends.insert(*atom, operands.clone());
                 }
-                None => {
-                    free.insert(*atom);
+                ResultSource::Cta(loops) if loops.iter().all(|own| found.bit(*own) != 0) => {
+                    let bits = loops.iter().fold(0, |all, own| all | found.bit(*own));
+                    results.insert(*atom, (Variance::Cta, bits));
+                }
+                ResultSource::Cta(_) | ResultSource::Warp | ResultSource::Other => {
+                    results.insert(*atom, (Variance::Thread, 0));
                 }
             }
         }
-        while found.pass(thread, &depends, &free) {}
+        while found.pass(thread, &depends, &results) {}
         found
     }
 
@@ -77,13 +85,13 @@ impl Variances {
         &mut self,
         thread: &SymbolicThread,
         depends: &HashMap<Atom, Vec<Expr>>,
-        free: &HashSet<Atom>,
+        results: &ResultVariances,
     ) -> bool {
         let mut changed = false;
         for at in thread.exprs.all() {
             let (mut variance, mut iterations) = (self.variance(at), self.iterations_of(at));
             if let ExprNode::Atom(atom) = thread.exprs.node(at) {
-                let (own, bits) = self.own(atom, free);
+                let (own, bits) = self.own(atom, results);
                 variance = variance.max(own);
                 iterations |= bits;
                 for part in depends.get(&atom).into_iter().flatten() {
@@ -107,7 +115,7 @@ impl Variances {
     }
 
     /// What an unknown varies with by itself.
-    fn own(&self, atom: Atom, free: &HashSet<Atom>) -> (Variance, u64) {
+    fn own(&self, atom: Atom, results: &ResultVariances) -> (Variance, u64) {
         match atom {
             Atom::Tid(_) | Atom::Unknown(_) => (Variance::Thread, 0),
             Atom::Ctaid(_) => (Variance::Cta, 0),
@@ -119,8 +127,7 @@ impl Variances {
                 0 => (Variance::Thread, 0),
                 bit => (Variance::Launch, bit),
             },
-            Atom::Result(..) if free.contains(&atom) => (Variance::Thread, 0),
-            _ => (Variance::Launch, 0),
+            _ => results.get(&atom).copied().unwrap_or((Variance::Launch, 0)),
         }
     }
 

@@ -1,0 +1,81 @@
+//! Where threads meet: the barriers of a cta, and the barriers of warps and exchanges between lanes.
+
+use std::collections::BTreeSet;
+
+use super::atom::Variance;
+use super::launched::LaunchedValues;
+use super::outcome::Gap;
+use super::result_source::{ResultSource, is_of_all};
+use super::thread::{SymbolicBarrier, SymbolicThread};
+use super::variance::Variances;
+use super::warp_values::WarpValues;
+use crate::flow::{BlockId, Program};
+use crate::ptx::isa::Effect;
+
+/// Returns what the threads of a cta have in common, and the blocks that end with barriers of the cta. `must_meet`: all
+/// threads of the cta have to come to all barriers together, and all lanes of a warp to all exchanges; otherwise, no barrier
+/// is returned if they might not.
+pub(super) fn of(
+    program: &Program,
+    thread: &mut SymbolicThread,
+    launched: &LaunchedValues,
+    must_meet: bool,
+) -> Result<(Variances, BTreeSet<BlockId>), Vec<Gap>> {
+    let variances = Variances::of(thread);
+    match separating(program, thread, launched, &variances) {
+        Ok(barriers) => Ok((variances, barriers)),
+        Err(gaps) if must_meet => Err(gaps),
+        Err(_) => {
+            forget_results(thread);
+            Ok((Variances::of(thread), BTreeSet::new()))
+        }
+    }
+}
+
+/// Returns the blocks that end with barriers of the cta, if all threads of the cta come to all barriers together, and all
+/// lanes of a warp to all exchanges.
+fn separating(
+    program: &Program,
+    thread: &SymbolicThread,
+    launched: &LaunchedValues,
+    variances: &Variances,
+) -> Result<BTreeSet<BlockId>, Vec<Gap>> {
+    let mut warps = None;
+    let (mut found, mut gaps) = (BTreeSet::new(), Vec::new());
+    for barrier in &thread.barriers {
+        let instr = &program.code[barrier.pc.index()];
+        let is_of_cta = instr.effect() == Effect::Barrier;
+        let loops = &program.blocks[barrier.block.index()].loops;
+        let come_together = come_as_cta(barrier, loops, variances)
+            || !is_of_cta && {
+                let warps =
+                    warps.get_or_insert_with(|| WarpValues::of(thread, launched.block, variances));
+                warps.is_common(barrier.reach.comes)
+                    && loops.iter().all(|header| warps.go_round_together(*header))
+            };
+        let last = barrier.last.and_then(|last| thread.exprs.as_constant(last));
+        if !come_together || !is_of_all(instr, last) {
+            gaps.push(Gap::Divergence(barrier.pc));
+        } else if is_of_cta && instr.guard.is_none() {
+            // A predicated barrier separates nothing where its predicate is false.
+            found.insert(barrier.block);
+        }
+    }
+    if gaps.is_empty() { Ok(found) } else { Err(gaps) }
+}
+
+/// Whether all threads of a cta come to a barrier, or none, in each iteration of the loops that contain it.
+fn come_as_cta(barrier: &SymbolicBarrier, loops: &[BlockId], variances: &Variances) -> bool {
+    variances.variance(barrier.reach.comes) <= Variance::Cta
+        && loops.iter().all(|header| variances.synchronized.contains(header))
+}
+
+/// Makes the results of barriers and exchanges unknowns that each thread has of its own, as they are where threads do not
+/// meet at them.
+fn forget_results(thread: &mut SymbolicThread) {
+    for source in thread.results.values_mut() {
+        if matches!(source, ResultSource::Cta(_) | ResultSource::Warp) {
+            *source = ResultSource::Other;
+        }
+    }
+}
