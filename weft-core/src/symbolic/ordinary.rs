@@ -187,7 +187,6 @@ fn sources<'v>(views: &'v Views<'_>) -> HashMap<Var, UnknownSource<'v>> {
     all.extend(
         unknowns.map(|((of, _), (var, signed))| (*var, UnknownSource::Expression(*of, *signed))),
     );
-    all.extend(views.atoms.iter().map(|((atom, _), var)| (*var, UnknownSource::Natural(*atom))));
     let choices = views.system.alternatives.iter();
     all.extend(choices.map(|choice| (choice.var, UnknownSource::Choice(choice))));
     for division in &views.system.divisions {
@@ -196,5 +195,7 @@ fn sources<'v>(views: &'v Views<'_>) -> HashMap<Var, UnknownSource<'v>> {
         all.extend(remainder.map(|var| (var, UnknownSource::Remainder(division))));
         all.extend(quotient.map(|var| (var, UnknownSource::Quotient(division))));
     }
+    // The number of an iteration might also be a choice, between the first one and a later one that nothing bounds.
+    all.extend(views.atoms.iter().map(|((atom, _), var)| (*var, UnknownSource::Natural(*atom))));
     all
 }

@@ -38,7 +38,7 @@ impl System {
         }
         self.alternatives.clear();
         first.alternatives.clear();
-        let ways = [first.with_facts_of_quotients(), first.without_remainders()];
+        let ways = [first.with_facts_of_quotients(effort), first.without_remainders()];
         ways.into_iter().flatten().any(|mut system| system.is_absurd_within(WAY, effort))
             || within(WAY, effort, |effort| self.is_refuted_by_divisions(0, effort))
     }
@@ -80,16 +80,19 @@ impl System {
         (!system.divisions.is_empty()).then_some(system)
     }
 
-    /// The system with what follows for quotients by numbers from its facts, if these are written with quotient and
-    /// remainder in place of what is divided; `None` if there is no such division. An unrolled loop ends in time because of
+    /// The system with what follows for quotients from its facts, if these are written with quotient and remainder in place of
+    /// what is divided; `None` if there is no division by a number or by one unknown. An unrolled loop ends in time because of
     /// such facts.
-    fn with_facts_of_quotients(&self) -> Option<Self> {
+    fn with_facts_of_quotients(&self, effort: &mut u32) -> Option<Self> {
         let (mut written, mut system) = (self.clone(), self.clone());
+        let mut divisors = Vec::new();
         for at in 0..written.divisions.len() {
             let division = &written.divisions[at];
-            if division.divisor.as_constant().is_none() {
+            let divisor = division.divisor.as_var();
+            if division.divisor.as_constant().is_none() && divisor.is_none() {
                 continue;
             }
+            divisors.extend(divisor);
             let is_result = |var: Var| division.quotient.has(var) || division.remainder.has(var);
             let equation = division.equation()?;
             system.conditions.positive.extend(self.divisions[at].equation());
@@ -101,10 +104,39 @@ impl System {
             return None;
         }
         written.bound_by_facts();
-        let facts = written.conditions.positive.iter();
-        system.conditions.positive.extend(facts.flat_map(|fact| written.divided(fact)));
+        divisors.sort_unstable();
+        divisors.dedup();
+        let facts = &written.conditions.positive;
+        let by_unknowns: Vec<Poly> = divisors
+            .iter()
+            .flat_map(|divisor| facts.iter().map(move |fact| (*divisor, fact)))
+            .filter_map(|(divisor, fact)| written.divided_by(fact, divisor, effort))
+            .collect();
+        let by_numbers: Vec<Poly> =
+            facts.iter().chain(&by_unknowns).flat_map(|fact| written.divided(fact)).collect();
+        system.conditions.positive.extend(by_unknowns.into_iter().chain(by_numbers));
         system.conditions.drop_repeated_facts();
         Some(system)
+    }
+
+    /// What `d * p + q >= 0` says of `p`, where `q < d`: `p >= 0`.
+    fn divided_by(&self, fact: &Poly, divisor: Var, effort: &mut u32) -> Option<Poly> {
+        let (mut quotient, mut rest) = (Poly::default(), Poly::default());
+        for (monomial, weight) in fact.terms() {
+            let mut factors = monomial.clone();
+            match factors.iter().position(|factor| *factor == divisor) {
+                Some(at) => {
+                    factors.remove(at);
+                    quotient = quotient.plus(&Poly::term(factors, weight))?;
+                }
+                None => rest = rest.plus(&Poly::term(factors, weight))?,
+            }
+        }
+        if quotient.as_constant().is_some() || quotient.len() > FEW_TERMS {
+            return None;
+        }
+        let room = Poly::var(divisor).minus(&rest)?.minus(&Poly::constant(1))?;
+        self.is_positive_nearby(&room, effort).then(|| quotient.rounded())
     }
 
     /// What `k * p + q >= 0` says of `p`, where `q` has a greatest value `m`: `p + m / k >= 0`, rounded down.

@@ -125,14 +125,40 @@ impl System {
                     continue;
                 }
             };
-            let own = &mut self.bounds[var.0 as usize];
-            let was_open = own.least != own.most;
-            *own = own.and(bounds);
-            if let Some(value) = own.least.filter(|_| was_open && own.least == own.most) {
-                self.conditions.zero.extend(Poly::var(var).minus(&Poly::constant(value)));
+            self.bound(var, bounds);
+        }
+        for fact in std::mem::take(&mut self.conditions.nonzero) {
+            if !self.excludes_a_bound(&fact) {
+                self.conditions.nonzero.push(fact);
             }
         }
         self.find_naturals();
+    }
+
+    /// Adds bounds of an unknown; if they leave one value, the unknown is solved.
+    fn bound(&mut self, var: Var, bounds: VarBounds) {
+        let own = &mut self.bounds[var.0 as usize];
+        let was_open = own.least != own.most;
+        *own = own.and(bounds);
+        if let Some(value) = own.least.filter(|_| was_open && own.least == own.most) {
+            self.conditions.zero.extend(Poly::var(var).minus(&Poly::constant(value)));
+        }
+    }
+
+    /// Whether something that is not zero only says that an unknown does not have its least or its greatest value, which then
+    /// is its bound no longer.
+    fn excludes_a_bound(&mut self, nonzero: &Poly) -> bool {
+        let Some((var, coefficient @ (1 | -1))) = nonzero.sole_var() else { return false };
+        let excluded = Some(-coefficient * nonzero.constant_part());
+        let VarBounds { least, most } = self.bounds[var.0 as usize];
+        if excluded == least && least < most {
+            self.bound(var, VarBounds { least: least.map(|least| least + 1), most: None });
+        } else if excluded == most && least < most {
+            self.bound(var, VarBounds { least: None, most: most.map(|most| most - 1) });
+        } else {
+            return false;
+        }
+        true
     }
 
     /// Bounds an unknown that might be negative where a fact says that it is above something: a size is, if an index that
