@@ -1,7 +1,9 @@
-//! Random kernels of the shapes that kernels have which know no launch: guards, strided loops, rows and columns, tiles, and
-//! barriers, each with deviations that make some of them race.
+//! Random kernels of the shapes that kernels have which know no launch: guards, strided loops, rows and columns, tiles,
+//! barriers and exchanges, each with deviations that make some of them race.
 
 mod arithmetic;
+mod rotated;
+mod warps;
 
 use std::fmt::Write;
 
@@ -58,10 +60,13 @@ pub(crate) fn kernel(seed: u64) -> String {
     // A kernel that reads no index of the grid in x is launched with several ctas in x all the same.
     let dimension = if writer.dice.chance(10) { "y" } else { "x" };
     writer.line(&format!("mov.u32 %r5, %ctaid.{dimension};\nmov.u32 %r6, %nctaid.{dimension};"));
-    match writer.dice.roll(10) {
+    match writer.dice.roll(16) {
         0 | 1 => writer.wrapping(),
         2 | 3 => writer.carrying(),
         4 | 5 => writer.asserting(),
+        6 | 7 => writer.exchanging(),
+        8 => writer.unrolled(),
+        9 | 10 => writer.rotated(),
         _ => writer.parts(),
     }
     writer.text.push_str("EXIT:\n    ret;\n}\n");

@@ -1,0 +1,115 @@
+//! Loops as compilers write them: tested before they begin and at their end, and unrolled.
+
+use std::fmt::Write as _;
+
+use super::Writer;
+
+impl Writer {
+    /// The threads of a cta go through the columns of its row; a loop for the rest, and one that is unrolled.
+    pub(super) fn unrolled(&mut self) {
+        let columns = self.dice.pick(&["%r0", "%r0", "%r1", "100"]);
+        let width = if self.dice.chance(85) { columns } else { "%r2" };
+        let by: u32 = self.dice.pick(&[2, 4]);
+        let outside = self.register("p");
+        self.line(&format!("setp.ge.s32 {outside}, %r3, {columns};"));
+        self.line(&format!("@{outside} bra EXIT;"));
+        let before = self.binary("mul.lo.s32", "%r5", width, None);
+        let complement = self.binary("xor.b32", "%r3", "-1", None);
+        let last = self.binary("add.s32", &complement, columns, None);
+        let whole = self.binary("div.u32", &last, "%r4", None);
+        let rounded = self.dice.pick(&["1", "1", "1", "1", "0", "2"]);
+        let rounds = self.binary("add.s32", &whole, rounded, None);
+        let (column, left) = (self.register("r"), self.register("r"));
+        self.line(&format!("mov.u32 {column}, %r3;"));
+        self.line(&format!("and.b32 {left}, {rounds}, {};", by - 1));
+        let (head, rest) = (self.label(), self.label());
+        let (none, again) = (self.register("p"), self.register("p"));
+        self.line(&format!("setp.eq.s32 {none}, {left}, 0;"));
+        self.line(&format!("@{none} bra {rest};"));
+        let _ = writeln!(self.text, "{head}:");
+        self.store_column(&before, &column, 0);
+        self.line(&format!("add.s32 {column}, {column}, %r4;"));
+        self.line(&format!("add.s32 {left}, {left}, -1;"));
+        self.line(&format!("setp.ne.s32 {again}, {left}, 0;"));
+        self.line(&format!("@{again} bra {head};"));
+        let _ = writeln!(self.text, "{rest}:");
+        let few = if self.dice.chance(85) { by } else { by - 1 };
+        let (head, end) = (self.label(), self.label());
+        self.line(&format!("setp.lt.u32 {none}, {rounds}, {few};"));
+        self.line(&format!("@{none} bra {end};"));
+        let _ = writeln!(self.text, "{head}:");
+        let stores = if self.dice.chance(85) { by } else { by + 1 };
+        for at in 0..stores {
+            self.store_column(&before, &column, at);
+        }
+        self.line(&format!("mad.lo.s32 {column}, %r4, {by}, {column};"));
+        self.line(&format!("setp.lt.s32 {again}, {column}, {columns};"));
+        self.line(&format!("@{again} bra {head};"));
+        let _ = writeln!(self.text, "{end}:");
+    }
+
+    /// Stores to a column, so many blocks behind one.
+    fn store_column(&mut self, before: &str, column: &str, blocks: u32) {
+        let index = self.binary("add.s32", before, column, None);
+        let (offset, address, step) =
+            (self.register("rd"), self.register("rd"), self.register("rd"));
+        self.line(&format!("mul.wide.s32 {offset}, {index}, 4;"));
+        self.line(&format!("add.s64 {address}, %rd0, {offset};"));
+        self.line(&format!("mul.wide.u32 {step}, %r4, {};", 4 * blocks));
+        self.line(&format!("add.s64 {address}, {address}, {step};"));
+        self.line(&format!("st.global.u32 [{address}], %r3;"));
+    }
+
+    /// Rounds with a barrier, between accesses of all threads to shared memory. All threads go round equally often, or in some
+    /// kernels not.
+    pub(super) fn rotated(&mut self) {
+        let outer = self.dice.chance(40).then(|| self.begin());
+        self.shared();
+        if self.dice.chance(80) {
+            self.barrier();
+        }
+        let inner = self.begin();
+        let early = self.dice.chance(50);
+        if early && self.dice.chance(90) {
+            self.barrier();
+        }
+        for _ in 0..=self.dice.roll(2) {
+            self.shared();
+        }
+        if !early && self.dice.chance(90) {
+            self.barrier();
+        }
+        self.end(&inner);
+        self.shared();
+        if let Some(outer) = outer {
+            if self.dice.chance(70) {
+                self.barrier();
+            }
+            self.end(&outer);
+            self.shared();
+        }
+    }
+
+    /// Begins a loop that counts down a number, mostly one that all threads have in common: its counter, its first label and
+    /// the one behind it.
+    fn begin(&mut self) -> [String; 3] {
+        let (count, head, end) = (self.register("r"), self.label(), self.label());
+        let first = if self.dice.chance(85) { self.uniform() } else { "%r3".to_owned() };
+        self.line(&format!("and.b32 {count}, {first}, 3;"));
+        if self.dice.chance(80) {
+            let none = self.register("p");
+            self.line(&format!("setp.eq.u32 {none}, {count}, 0;"));
+            self.line(&format!("@{none} bra {end};"));
+        }
+        let _ = writeln!(self.text, "{head}:");
+        [count, head, end]
+    }
+
+    fn end(&mut self, [count, head, end]: &[String; 3]) {
+        let again = self.register("p");
+        self.line(&format!("setp.gt.s32 {again}, {count}, 1;"));
+        self.line(&format!("sub.u32 {count}, {count}, 1;"));
+        self.line(&format!("@{again} bra {head};"));
+        let _ = writeln!(self.text, "{end}:");
+    }
+}
