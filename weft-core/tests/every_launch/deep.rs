@@ -8,6 +8,12 @@ mod sample;
 
 #[test]
 fn deep_launches() {
-    let tally = law::run(1_000_000..1_010_000, 24);
+    let tally = law::run(generate::kernel, 1_000_000..1_010_000, 24);
     assert!(tally.proved > 1_500 && tally.defective > 4_000, "{tally:?}");
+}
+
+#[test]
+fn deep_meetings() {
+    let tally = law::run(generate::meeting, 1_000_000..1_020_000, 16);
+    assert!(tally.proved > 3_000 && tally.defective > 3_000, "{tally:?}");
 }

@@ -48,6 +48,26 @@ const PROLOGUE: &str = "\
 
 /// Returns the text of the kernel that a seed gives; its entry is called `kernel`.
 pub(crate) fn kernel(seed: u64) -> String {
+    written(seed, |writer| match writer.dice.roll(16) {
+        0 | 1 => writer.wrapping(),
+        2 | 3 => writer.carrying(),
+        4 | 5 => writer.asserting(),
+        6 | 7 => writer.exchanging(),
+        8 => writer.unrolled(),
+        9 | 10 => writer.rotated(),
+        _ => writer.parts(),
+    })
+}
+
+/// Likewise, of a kernel in which it matters where threads meet.
+pub(crate) fn meeting(seed: u64) -> String {
+    written(
+        seed,
+        |writer| if seed.is_multiple_of(2) { writer.exchanging() } else { writer.rotated() },
+    )
+}
+
+fn written(seed: u64, body: impl FnOnce(&mut Writer)) -> String {
     let mut writer = Writer {
         text: PROLOGUE.to_owned(),
         dice: Dice::new(seed),
@@ -60,15 +80,7 @@ pub(crate) fn kernel(seed: u64) -> String {
     // A kernel that reads no index of the grid in x is launched with several ctas in x all the same.
     let dimension = if writer.dice.chance(10) { "y" } else { "x" };
     writer.line(&format!("mov.u32 %r5, %ctaid.{dimension};\nmov.u32 %r6, %nctaid.{dimension};"));
-    match writer.dice.roll(16) {
-        0 | 1 => writer.wrapping(),
-        2 | 3 => writer.carrying(),
-        4 | 5 => writer.asserting(),
-        6 | 7 => writer.exchanging(),
-        8 => writer.unrolled(),
-        9 | 10 => writer.rotated(),
-        _ => writer.parts(),
-    }
+    body(&mut writer);
     writer.text.push_str("EXIT:\n    ret;\n}\n");
     writer.text
 }

@@ -7,7 +7,6 @@ use weft_core::launch::{Launch, Limit};
 use weft_core::{check, ptx};
 
 use crate::dice::Dice;
-use crate::generate;
 use crate::sample::Sample;
 
 /// The findings that contradict a proof.
@@ -48,10 +47,9 @@ fn is_defective(module: &ptx::Module, launch: &Launch) -> bool {
     report.findings.iter().any(|finding| EXCLUDED.contains(&finding.code))
 }
 
-/// Tries to prove the kernel of a seed. If that succeeds, samples launches that the proof is about; otherwise a quarter as
+/// Tries to prove the kernel that a seed gives. If that succeeds, samples launches that the proof is about; otherwise a quarter as
 /// many.
-fn compare(seed: u64, samples: usize, tally: &mut Tally) {
-    let text = generate::kernel(seed);
+fn compare((seed, text): (u64, String), samples: usize, tally: &mut Tally) {
     let module = ptx::parse(&text);
     let kernel = module.kernels().next().expect("the text has a kernel");
     let report = check(&module, kernel, &limited(Launch::default())).expect("the kernel links");
@@ -82,10 +80,10 @@ fn compare(seed: u64, samples: usize, tally: &mut Tally) {
 }
 
 /// Compares the kernels of all seeds.
-pub(crate) fn run(seeds: Range<u64>, samples: usize) -> Tally {
+pub(crate) fn run(kernel: fn(u64) -> String, seeds: Range<u64>, samples: usize) -> Tally {
     let mut tally = Tally::default();
     for seed in seeds {
-        compare(seed, samples, &mut tally);
+        compare((seed, kernel(seed)), samples, &mut tally);
     }
     tally
 }

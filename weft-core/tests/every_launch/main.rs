@@ -9,7 +9,13 @@ mod sample;
 
 #[test]
 fn what_is_proved_for_every_launch_holds_in_samples() {
-    let tally = law::run(0..400, 16);
+    let tally = law::run(generate::kernel, 0..400, 16);
     assert!(tally.proved > 50 && tally.runs > 500, "{tally:?}");
     assert!(tally.defective > 100, "{tally:?}");
+}
+
+#[test]
+fn threads_that_are_proved_to_meet_do() {
+    let tally = law::run(generate::meeting, 0..1500, 8);
+    assert!(tally.proved > 500 && tally.defective > 300, "{tally:?}");
 }

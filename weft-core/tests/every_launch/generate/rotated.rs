@@ -63,30 +63,44 @@ impl Writer {
     /// Rounds with a barrier, between accesses of all threads to shared memory. All threads go round equally often, or in some
     /// kernels not.
     pub(super) fn rotated(&mut self) {
-        let outer = self.dice.chance(40).then(|| self.begin());
-        self.shared();
-        if self.dice.chance(80) {
+        let outer = self.dice.chance(60).then(|| self.begin());
+        self.words(1);
+        if self.dice.chance(60) {
             self.barrier();
         }
         let inner = self.begin();
-        let early = self.dice.chance(50);
-        if early && self.dice.chance(90) {
+        let is_early = self.dice.chance(50);
+        if is_early && self.dice.chance(90) {
             self.barrier();
         }
-        for _ in 0..=self.dice.roll(2) {
-            self.shared();
-        }
-        if !early && self.dice.chance(90) {
+        self.words(2);
+        if !is_early && self.dice.chance(90) {
             self.barrier();
         }
         self.end(&inner);
-        self.shared();
+        self.words(1);
         if let Some(outer) = outer {
             if self.dice.chance(70) {
                 self.barrier();
+                self.words(1);
             }
             self.end(&outer);
-            self.shared();
+            self.words(1);
+        }
+    }
+
+    /// At most so many accesses: a thread writes its own word, or reads that of its neighbour.
+    fn words(&mut self, most: u32) {
+        for _ in 0..self.dice.roll(most + 1) {
+            let base = self.register("r");
+            self.line(&format!("mov.u32 {base}, tile;"));
+            let own = self.binary("mad.lo.u32", "%r3", "4", Some(&base));
+            if self.dice.chance(50) {
+                self.line(&format!("st.shared.u32 [{own}], %r3;"));
+            } else {
+                let dest = self.register("r");
+                self.line(&format!("ld.shared.u32 {dest}, [{own}+4];"));
+            }
         }
     }
 
@@ -94,8 +108,19 @@ impl Writer {
     /// the one behind it.
     fn begin(&mut self) -> [String; 3] {
         let (count, head, end) = (self.register("r"), self.label(), self.label());
-        let first = if self.dice.chance(85) { self.uniform() } else { "%r3".to_owned() };
-        self.line(&format!("and.b32 {count}, {first}, 3;"));
+        match self.dice.roll(20) {
+            0 => self.line(&format!("and.b32 {count}, %r3, 3;")),
+            1 | 2 => {
+                // What the thread has written there before, or what a loop has.
+                self.line(&format!("mad.lo.u32 {count}, %r3, 4, tile;"));
+                self.line(&format!("ld.shared.u32 {count}, [{count}];"));
+                self.line(&format!("and.b32 {count}, {count}, 3;"));
+            }
+            _ => {
+                let first = self.uniform();
+                self.line(&format!("and.b32 {count}, {first}, 3;"));
+            }
+        }
         if self.dice.chance(80) {
             let none = self.register("p");
             self.line(&format!("setp.eq.u32 {none}, {count}, 0;"));

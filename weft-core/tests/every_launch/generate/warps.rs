@@ -7,7 +7,7 @@ use super::Writer;
 impl Writer {
     /// Exchanges under a condition, in a loop over rows, or in a loop that their results end.
     pub(super) fn exchanging(&mut self) {
-        if self.dice.chance(20) {
+        if self.dice.chance(10) {
             self.second_dimension();
         }
         let row = self.row();
@@ -46,16 +46,15 @@ impl Writer {
             }
         }
         let _ = writeln!(self.text, "{end}:");
-        if self.dice.chance(70) {
-            let barrier = self.dice.pick(&["bar.sync 0;", "bar.warp.sync 0xffffffff;"]);
-            self.line(barrier);
-        }
+        // Lanes that do not come to an exchange are seen where they come to a barrier instead.
+        let barrier = self.dice.pick(&["bar.sync 0;", "bar.warp.sync 0xffffffff;"]);
+        self.line(barrier);
     }
 
     /// A value that lanes of a warp might have in common.
     fn row(&mut self) -> String {
         let threads = self.global_thread();
-        let thread = if self.dice.chance(70) { "%r3".to_owned() } else { threads };
+        let thread = if self.dice.chance(85) { "%r3".to_owned() } else { threads };
         let shift = self.dice.pick(&["5", "5", "5", "6", "4", "1"]);
         match self.dice.roll(7) {
             0 | 1 => self.binary("shr.u32", &thread, shift, None),
@@ -107,10 +106,11 @@ impl Writer {
         self.line(&exchange);
     }
 
-    /// A store that often only the first lane does.
+    /// A store to an element of the thread, or one to the row that often only the first lane does.
     fn store_row(&mut self, row: &str) {
-        if self.dice.chance(30) {
-            return self.store_at("%r3");
+        if self.dice.chance(60) {
+            let own = self.global_thread();
+            return self.store_at(&own);
         }
         let (lane, other, next) =
             (self.binary("and.b32", "%r3", "31", None), self.register("p"), self.label());
@@ -142,6 +142,7 @@ impl Writer {
         self.line(&vote.replace('P', &agreed).replace('Q', &goes_on));
         let decides = if self.dice.chance(75) { agreed } else { goes_on };
         self.line(&format!("@{decides} bra {head};"));
-        self.store_at("%r3");
+        let own = self.global_thread();
+        self.store_at(&own);
     }
 }
