@@ -56,9 +56,8 @@ impl Views<'_> {
                 return Some(exact);
             }
         } else {
-            let room = divisor.minus(&dividend)?.minus(&Poly::constant(1))?;
-            if self.is_positive(&dividend) && self.is_positive(&room) {
-                return Some((Poly::default(), dividend));
+            if let Some(digits) = self.digits(&dividend, &divisor) {
+                return Some(digits);
             }
             self.grant_positive(&divisor)?;
         }
@@ -72,6 +71,21 @@ impl Views<'_> {
         }
         let nested = self.nested(&dividend, &divisor);
         Some(nested.unwrap_or_else(|| self.new_division(dividend, divisor)))
+    }
+
+    /// Quotient and remainder by a product of unknowns, if the terms that it divides and the rest are these.
+    fn digits(&mut self, dividend: &Poly, divisor: &Poly) -> Option<(Poly, Poly)> {
+        let (mut quotient, mut remainder) = (Poly::default(), Poly::default());
+        for (monomial, coefficient) in dividend.terms() {
+            let term = Poly::term(monomial.clone(), coefficient);
+            match term.quotient_of_terms(divisor) {
+                Some(digit) => quotient = quotient.plus(&digit)?,
+                None => remainder = remainder.plus(&term)?,
+            }
+        }
+        let room = divisor.minus(&remainder)?.minus(&Poly::constant(1))?;
+        let fits = self.is_positive(&remainder) && self.is_positive(&room);
+        fits.then_some((quotient, remainder))
     }
 
     /// Takes for granted that a divisor is positive, if that is not known: that it is not zero, or that the inputs whose
@@ -124,6 +138,9 @@ impl Views<'_> {
             }
             let factor = known.divisor.quotient_of_terms(divisor)?;
             let (rest, remainder) = self.divided(known.remainder, divisor.clone())?;
+            // What is below `a * b` has a quotient by `a` that is below `b`.
+            let below = factor.minus(&rest).and_then(|room| room.minus(&Poly::constant(1)));
+            self.system.conditions.positive.extend(below);
             Some((known.quotient.product(&factor)?.plus(&rest)?, remainder))
         })
     }

@@ -73,12 +73,9 @@ impl Views<'_> {
     /// Whether a value leaves its width only for large values of unknowns that have no bounds of their own: neither if
     /// all are small, nor if one of them is of medium size.
     fn wraps_only_if_large(&self, of: &Poly, above: bool, least: i128, most: i128) -> bool {
-        let fits = |range: VarBounds| {
-            (above || range.least.is_some_and(|own| own >= least))
-                && range.most.is_some_and(|own| own <= most)
-        };
         let mut ordinary = OrdinaryBounds::of(self);
-        fits(ordinary.range(of))
-            && of.vars().into_iter().all(|var| fits(ordinary.range_with_medium(of, var)))
+        let bounds = VarBounds { least: Some(least).filter(|_| !above), most: Some(most) };
+        ordinary.keeps(of, bounds, None)
+            && of.vars().into_iter().all(|var| ordinary.keeps(of, bounds, Some(var)))
     }
 }

@@ -2,7 +2,7 @@
 //! divisions are written out in one way after the other.
 
 use super::poly::{Poly, Var};
-use super::system::{Conditions, System};
+use super::system::{Conditions, Division, System};
 
 /// How many unknowns of several values are split one inside the other.
 const MOST_SPLITS: u32 = 6;
@@ -38,13 +38,36 @@ impl System {
         }
         self.alternatives.clear();
         first.alternatives.clear();
-        let ways = [first.with_facts_of_quotients(effort), first.without_remainders()];
-        ways.into_iter().flatten().any(|mut system| system.is_absurd_within(WAY, effort))
+        let written = first.with_quotients_and_remainders();
+        let with_facts =
+            written.clone().map(|written| first.with_facts_of_quotients(written, effort));
+        let ways = [with_facts, first.without_remainders(), written];
+        ways.into_iter()
+            .flatten()
+            .any(|mut system| within(WAY, effort, |effort| system.is_absurd_in_order(effort)))
             || within(WAY, effort, |effort| self.is_refuted_by_divisions(0, effort))
     }
 
     fn is_absurd_within(&mut self, most: u32, effort: &mut u32) -> bool {
         within(most, effort, |effort| self.is_absurd(effort))
+    }
+
+    /// Whether the system is absurd, or is if the one difference that is not zero is positive, and if it is negative.
+    fn is_absurd_in_order(&mut self, effort: &mut u32) -> bool {
+        let in_order = |system: &Self, effort: &mut u32| {
+            let [difference] = system.distinct.as_slice() else { return false };
+            [1, -1].into_iter().all(|sign| {
+                let mut system = system.clone();
+                let above = difference
+                    .plus_times(&Poly::constant(1), -sign)
+                    .and_then(|own| own.times(sign));
+                above.is_some_and(|above| {
+                    system.conditions.positive.push(above);
+                    system.is_absurd(effort)
+                })
+            })
+        };
+        self.is_absurd(effort) || in_order(self, effort)
     }
 
     /// Makes an unknown one of its values; returns false if that takes too large polynomials.
@@ -80,30 +103,33 @@ impl System {
         (!system.divisions.is_empty()).then_some(system)
     }
 
-    /// The system with what follows for quotients from its facts, if these are written with quotient and remainder in place of
-    /// what is divided; `None` if there is no division by a number or by one unknown. An unrolled loop ends in time because of
-    /// such facts.
-    fn with_facts_of_quotients(&self, effort: &mut u32) -> Option<Self> {
-        let (mut written, mut system) = (self.clone(), self.clone());
-        let mut divisors = Vec::new();
-        for at in 0..written.divisions.len() {
-            let division = &written.divisions[at];
-            let divisor = division.divisor.as_var();
-            if division.divisor.as_constant().is_none() && divisor.is_none() {
+    /// The system with quotient and remainder in place of what is divided, for divisions by a number or a product of
+    /// unknowns; `None` if there is none.
+    fn with_quotients_and_remainders(&self) -> Option<Self> {
+        let mut system = self.clone();
+        let mut is_changed = false;
+        for at in 0..system.divisions.len() {
+            let division = &system.divisions[at];
+            if division.divisor.sole_term().is_none() {
                 continue;
             }
-            divisors.extend(divisor);
             let is_result = |var: Var| division.quotient.has(var) || division.remainder.has(var);
             let equation = division.equation()?;
-            system.conditions.positive.extend(self.divisions[at].equation());
             if let Some((var, value)) = equation.solved(|var| (!is_result(var)).then_some(var)) {
-                written.substitute(var, &value);
+                is_changed |= system.substitute(var, &value);
             }
         }
-        if system.conditions.positive.len() == self.conditions.positive.len() {
-            return None;
-        }
+        is_changed.then_some(system)
+    }
+
+    /// The system with what follows for quotients from its facts, if these are written with quotient and remainder in place of
+    /// what is divided. An unrolled loop ends in time because of such facts.
+    fn with_facts_of_quotients(&self, mut written: Self, effort: &mut u32) -> Self {
+        let mut system = self.clone();
+        system.conditions.positive.extend(self.divisions.iter().filter_map(Division::equation));
         written.bound_by_facts();
+        let mut divisors: Vec<Var> =
+            written.divisions.iter().filter_map(|division| division.divisor.as_var()).collect();
         divisors.sort_unstable();
         divisors.dedup();
         let facts = &written.conditions.positive;
@@ -116,7 +142,7 @@ impl System {
             facts.iter().chain(&by_unknowns).flat_map(|fact| written.divided(fact)).collect();
         system.conditions.positive.extend(by_unknowns.into_iter().chain(by_numbers));
         system.conditions.drop_repeated_facts();
-        Some(system)
+        system
     }
 
     /// What `d * p + q >= 0` says of `p`, where `q < d`: `p >= 0`.
