@@ -36,6 +36,19 @@ fn verdicts_are_told_apart() {
 }
 
 #[test]
+fn blocks_of_whole_warps_are_named() {
+    let rows =
+        include_str!("../../../fixtures/ptx/every-launch/barriers/rows-of-whole-warps-clean.ptx");
+    let folder = Folder::new("whole-warps").with("rows.ptx", rows);
+    folder
+        .weft("check rows.ptx")
+        .exits(0)
+        .says("(every block of one dimension of whole warps in x, grid 1, every argument)")
+        .says("blocks have a multiple of 32 threads in x");
+    folder.weft("check rows.ptx --block 40").exits(102).says("race-for-input");
+}
+
+#[test]
 fn kernels_without_a_launch_are_told_of_together() {
     let second = RACE.replace("race_of_neighbours", "second");
     let folder = Folder::new("unlaunched").with("race.ptx", RACE).with("second.ptx", &second);

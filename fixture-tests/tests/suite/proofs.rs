@@ -31,7 +31,10 @@ fn holds_for(proved: ProvedFor, report: &Report) -> bool {
             ExtentBound::UpTo(most) => extent <= most,
         })
     };
-    report.block.is_some_and(|block| is_in(proved.block, block)) && is_in(proved.grid, report.grid)
+    let is_meant = |block: Dim3| {
+        is_in(proved.block, block) && (!proved.of_whole_warps || block.x.is_multiple_of(32))
+    };
+    report.block.is_some_and(is_meant) && is_in(proved.grid, report.grid)
 }
 
 /// Returns what an argument says about the buffers that arguments share, which a proof without it assumes not to exist.

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use super::assumptions::might_write_textures;
 use super::{CheckError, observable};
-use crate::emulate;
+use crate::emulate::{self, WARP};
 use crate::explain::{Names, doubts};
 use crate::finding::{Alignment, Assumption, Class, Code, Finding, ProvedFor, Report, Verdict};
 use crate::flow::{Block, Pc, Placement, Program};
+use crate::launch::requires::{Axis, LaunchVariable, Requirement};
 use crate::launch::{Dim3, Dimensions, Launch};
 use crate::ptx::isa::Effect;
 use crate::ptx::{Function, Module, Space, Span};
@@ -37,7 +38,8 @@ pub(super) fn settle(
         _ => return Unproved::default(),
     };
     let open = open.filter(|open| is_of_accesses(names, open, report));
-    match prove(program, (kernel, launch), open, (outside, budget)) {
+    let (proof, of_whole_warps) = of_any_block(program, (kernel, launch), open, (outside, budget));
+    match proof {
         // A run has found which accesses might overlap: that they do not because nothing wraps around is no answer.
         Ok(proof)
             if proof.arithmetic.contains(&Unwrapped)
@@ -45,9 +47,13 @@ pub(super) fn settle(
                 && !is_proved_as_run(program, kernel, launch, report) => {}
         Ok(proof) => {
             report.findings.retain(|finding| finding.code.class() == Class::Warning);
-            report.proved = Some(ProvedFor { block: proof.block, grid: proof.grid });
+            report.proved =
+                Some(ProvedFor { block: proof.block, grid: proof.grid, of_whole_warps });
             let of_run = std::mem::take(&mut report.assumptions).into_iter();
             report.assumptions = assumptions(program, names, launch, &proof);
+            if of_whole_warps {
+                report.assumptions.insert(0, Assumption::WholeWarps);
+            }
             if open.is_some() {
                 let more = of_run.filter(|own| !report.assumptions.contains(own));
                 report.assumptions.extend(more.collect::<Vec<_>>());
@@ -66,6 +72,37 @@ pub(super) fn settle(
         }
     }
     Unproved::default()
+}
+
+/// Tries to prove a kernel for every block, if the launch states none; or else for every block of whole warps, if the kernel
+/// exchanges values between all lanes of warps: the flag says so.
+fn of_any_block(
+    program: &Program,
+    (kernel, launch): (&Function, &Launch),
+    open: Option<&BTreeSet<Pc>>,
+    by: (Option<&dyn SmtSolver>, ProofBudget),
+) -> (Result<Proof, Unproved>, bool) {
+    let found = prove(program, (kernel, launch), open, by);
+    let is_of_block = |variable: &&LaunchVariable| matches!(variable, LaunchVariable::Block(_));
+    let mut required = launch.requires.iter().flat_map(Requirement::variables);
+    let is_any = launch.block.is_none()
+        && kernel.reqntid.is_none()
+        && !required.any(|variable| is_of_block(&variable));
+    if found.is_ok() || !is_any || !exchanges_in_warps(program) {
+        return (found, false);
+    }
+    let mut narrowed = launch.clone();
+    narrowed.requires.push(Requirement::multiple(Axis::X, WARP as u64));
+    match prove(program, (kernel, &narrowed), open, by) {
+        Ok(proof) => (Ok(proof), true),
+        Err(_) => (found, false),
+    }
+}
+
+/// Whether the lanes of a warp wait for each other. Only if they all do, there is a proof.
+fn exchanges_in_warps(program: &Program) -> bool {
+    let is_of_warp = |effect: Effect| matches!(effect, Effect::Exchange | Effect::WarpBarrier);
+    program.code.iter().any(|instr| is_of_warp(instr.effect()) && instr.waits())
 }
 
 fn distinguishes_ctas(program: &Program) -> bool {
@@ -116,8 +153,9 @@ pub fn prove_every_input(
     launch: &Launch,
 ) -> Result<Option<ProvedFor>, CheckError> {
     let program = super::link(module, kernel, launch, &Placement::default())?;
-    let proof = prove(&program, (kernel, launch), None, (None, ProofBudget::VERDICT)).ok();
-    Ok(proof.map(|proof| ProvedFor { block: proof.block, grid: proof.grid }))
+    let by = (None, ProofBudget::VERDICT);
+    let (proof, of_whole_warps) = of_any_block(&program, (kernel, launch), None, by);
+    Ok(proof.ok().map(|Proof { block, grid, .. }| ProvedFor { block, grid, of_whole_warps }))
 }
 
 /// Whether all that is open in a report is at some of these accesses.

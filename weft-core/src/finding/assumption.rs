@@ -86,6 +86,8 @@ pub enum Assumption {
     NoTrap,
     /// The block size is a guess within `.maxntid`.
     GuessedBlock,
+    /// Blocks have a multiple of 32 threads in x: the kernel exchanges values between all lanes of warps.
+    WholeWarps,
     /// Launches fulfil these conditions of `requires`, in their order.
     Required(Vec<String>),
     /// A solver outside of this library, with this name, answers right.
@@ -188,6 +190,7 @@ impl Assumption {
             Self::RegistersFree => "`setmaxnreg.inc` gets the registers that it waits for",
             Self::TexturesUnwritten => "no thread writes what textures and surfaces read",
             Self::NoTrap => "threads do not abort the launch because of an open value",
+            Self::WholeWarps => WHOLE_WARPS,
             Self::GuessedBlock => "the block size is a guess within the kernel's bound, .maxntid",
             Self::Required(_) => "launches fulfil what `requires` states",
             Self::Solver(_) => "the solver that was asked gives right answers",
@@ -197,6 +200,7 @@ impl Assumption {
 
 const ONE_CTA_CLUSTERS: &str =
     "each cta is a cluster of its own, because the launch states no clusters (`cluster`)";
+const WHOLE_WARPS: &str = "blocks have a multiple of 32 threads in x, since the kernel exchanges values between all lanes of a warp";
 const OPEN_ADDRESSES: &str =
     "accesses at addresses that depend on open values stay within memory and are aligned";
 const LOCK_STEP: &str = "the lanes of a warp run in lock step (warp-synchronous = true)";

@@ -85,12 +85,16 @@ pub struct ProvedFor {
     pub block: [ExtentBound; 3],
     /// The extents of the grids, in each dimension.
     pub grid: [ExtentBound; 3],
+    /// Whether only blocks with a multiple of 32 threads in x are meant.
+    pub of_whole_warps: bool,
 }
 
 impl ProvedFor {
     /// Returns what the proof holds for, such as "every block, every grid, every argument".
     pub fn sentence(self) -> String {
-        format!("{}{}, {}", extents("block", self.block), up_to(self.block), self.beside_block())
+        let warps = if self.of_whole_warps { " of whole warps in x" } else { "" };
+        let block = extents("block", self.block);
+        format!("{block}{warps}{}, {}", up_to(self.block), self.beside_block())
     }
 
     /// Returns what the proof holds for beside its block, such as "every grid, every argument".

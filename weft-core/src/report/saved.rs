@@ -34,7 +34,8 @@ struct SavedReport {
     grid: SavedDim3,
     findings: Vec<SavedFinding>,
     /// The extents of blocks and grids that the proof holds for: each with whether lesser ones are included.
-    proved: Option<[[(u32, bool); 3]; 2]>,
+    /// The extents of blocks and grids, and whether only blocks of whole warps are meant.
+    proved: Option<([[(u32, bool); 3]; 2], bool)>,
     assumptions: Vec<SavedAssumption>,
     reached: usize,
     sites: usize,
@@ -155,6 +156,7 @@ enum AssumptionMirror {
     TexturesUnwritten,
     NoTrap,
     GuessedBlock,
+    WholeWarps,
     Required(Vec<String>),
     Solver(String),
 }
@@ -180,8 +182,9 @@ impl From<Report> for SavedReport {
             block: block.map(extent),
             grid: extent(grid),
             findings: findings.into_iter().map(SavedFinding::from).collect(),
-            proved: proved
-                .map(|ProvedFor { block, grid }| [block.map(saved_bound), grid.map(saved_bound)]),
+            proved: proved.map(|ProvedFor { block, grid, of_whole_warps }| {
+                ([block, grid].map(|extents| extents.map(saved_bound)), of_whole_warps)
+            }),
             assumptions: assumptions.into_iter().map(SavedAssumption).collect(),
             reached,
             sites,
@@ -203,9 +206,10 @@ impl SavedReport {
             block: self.block.map(dim),
             grid: dim(self.grid),
             findings: findings.collect::<Option<_>>()?,
-            proved: self
-                .proved
-                .map(|[block, grid]| ProvedFor { block: block.map(bound), grid: grid.map(bound) }),
+            proved: self.proved.map(|(extents, of_whole_warps)| {
+                let [block, grid] = extents.map(|extents| extents.map(bound));
+                ProvedFor { block, grid, of_whole_warps }
+            }),
             assumptions: self.assumptions.into_iter().map(|assumption| assumption.0).collect(),
             coverage: Coverage { reached: self.reached, sites: self.sites },
             unreached: self.unreached.into_iter().map(span).collect(),
@@ -342,6 +346,7 @@ mod tests {
             proved: Some(ProvedFor {
                 block: [ExtentBound::UpTo(1024), ExtentBound::Is(2), ExtentBound::Is(1)],
                 grid: [ExtentBound::Is(3), ExtentBound::UpTo(5), ExtentBound::UpTo(7)],
+                of_whole_warps: true,
             }),
             assumptions: vec![
                 Assumption::Aligned(vec![("`x`".into(), 16, 4, 16)]),

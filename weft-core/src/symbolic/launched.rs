@@ -10,11 +10,16 @@ use crate::launch::requires::{Axis, LaunchVariable, Requirement};
 use crate::launch::{Arg, Dim3, ExtentBound, Launch};
 use crate::ptx::Space;
 
+/// The threads of a warp.
+const WARP: u32 = 32;
+
 /// The values of a launch.
 #[derive(Clone, Debug)]
 pub(super) struct LaunchedValues {
     pub(super) block: [ExtentBound; 3],
     pub(super) grid: [ExtentBound; 3],
+    /// Whether all blocks have a multiple of 32 threads in x.
+    pub(super) has_whole_warps: bool,
     /// The arguments that are given as numbers, by the offset of their first byte: their sizes and bits.
     given: BTreeMap<u64, (u32, u64)>,
     /// The variables that have addresses: space, first byte, end and index; the end of dynamic shared memory is open.
@@ -95,6 +100,12 @@ impl LaunchedValues {
         Self {
             block,
             grid,
+            has_whole_warps: match block[0] {
+                ExtentBound::Is(extent) => extent % WARP == 0,
+                ExtentBound::UpTo(_) => {
+                    launch.requires.iter().any(|own| own.keeps_multiple(Axis::X, WARP.into()))
+                }
+            },
             given: launch.args.iter().filter_map(of_number).collect(),
             variables: variables.collect(),
             stated: stated.map(|(at, _)| at).collect(),

@@ -8,7 +8,7 @@ use super::outcome::Gap;
 use super::result_source::{ResultSource, is_of_all};
 use super::thread::{SymbolicBarrier, SymbolicThread};
 use super::variance::Variances;
-use super::warp_values::WarpValues;
+use super::warp_values::{WarpLaunch, WarpValues};
 use crate::flow::{BlockId, Program};
 use crate::ptx::isa::Effect;
 
@@ -40,6 +40,8 @@ fn separating(
     launched: &LaunchedValues,
     variances: &Variances,
 ) -> Result<BTreeSet<BlockId>, Vec<Gap>> {
+    let LaunchedValues { block, has_whole_warps, .. } = *launched;
+    let launch = WarpLaunch { block, has_whole_warps };
     let mut warps = None;
     let (mut found, mut gaps) = (BTreeSet::new(), Vec::new());
     for barrier in &thread.barriers {
@@ -48,8 +50,7 @@ fn separating(
         let loops = &program.blocks[barrier.block.index()].loops;
         let come_together = come_as_cta(barrier, loops, variances)
             || !is_of_cta && {
-                let warps =
-                    warps.get_or_insert_with(|| WarpValues::of(thread, launched.block, variances));
+                let warps = warps.get_or_insert_with(|| WarpValues::of(thread, launch, variances));
                 warps.is_common(barrier.reach.comes)
                     && loops.iter().all(|header| warps.go_round_together(*header))
             };

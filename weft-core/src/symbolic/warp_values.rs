@@ -13,6 +13,15 @@ use super::warp_value::{self, CommonBits, WarpValue};
 use crate::flow::BlockId;
 use crate::launch::ExtentBound;
 
+/// What decides which threads make a warp.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WarpLaunch {
+    /// The extents of blocks.
+    pub(super) block: [ExtentBound; 3],
+    /// Whether all blocks have a multiple of 32 threads in x.
+    pub(super) has_whole_warps: bool,
+}
+
 /// What the lanes of a warp have in common.
 #[derive(Debug)]
 pub(super) struct WarpValues {
@@ -24,17 +33,13 @@ pub(super) struct WarpValues {
 
 impl WarpValues {
     /// Finds the values that lanes have in common. The lanes of a warp go round a loop together if the conditions on which it
-    /// is entered and goes on have one value for them as long as their iterations are the same. `block`: the extents of blocks.
-    pub(super) fn of(
-        thread: &SymbolicThread,
-        block: [ExtentBound; 3],
-        variances: &Variances,
-    ) -> Self {
+    /// is entered and goes on have one value for them as long as their iterations are the same.
+    pub(super) fn of(thread: &SymbolicThread, launch: WarpLaunch, variances: &Variances) -> Self {
         let mut loops: Vec<BlockId> = thread.loops.keys().copied().collect();
         loop {
             let count = loops.len();
             let mut found = Self { loops, of: vec![None; thread.exprs.len()] };
-            while found.pass(thread, block, variances) {}
+            while found.pass(thread, launch, variances) {}
             let is_common = |reach: &ReachCondition| found.is_common(reach.comes);
             let stays = |header: &&BlockId| {
                 let own = &thread.loops[*header];
@@ -60,17 +65,12 @@ impl WarpValues {
     }
 
     /// Joins to each value what follows from those of its operands; returns whether that changes any.
-    fn pass(
-        &mut self,
-        thread: &SymbolicThread,
-        block: [ExtentBound; 3],
-        variances: &Variances,
-    ) -> bool {
+    fn pass(&mut self, thread: &SymbolicThread, launch: WarpLaunch, variances: &Variances) -> bool {
         let mut changed = false;
         for at in thread.exprs.all() {
             let (old, bits) = (self.of[at.index()], thread.exprs.bits(at));
             let found = match thread.exprs.node(at) {
-                ExprNode::Atom(atom) => self.atom(atom, bits, thread, block),
+                ExprNode::Atom(atom) => self.atom(atom, bits, thread, launch),
                 node => self.node(node, bits, thread),
             };
             let new = match found {
@@ -98,13 +98,16 @@ impl WarpValues {
         atom: Atom,
         bits: u32,
         thread: &SymbolicThread,
-        block: [ExtentBound; 3],
+        launch: WarpLaunch,
     ) -> Option<WarpValue> {
         let common_if = |is_common: bool| {
             if is_common { WarpValue::common(bits) } else { WarpValue::Any }
         };
         match atom {
-            Atom::Tid(part) => Some(index(part, block)),
+            Atom::Tid(part) => Some(index(part, launch)),
+            Atom::Ntid(0) if launch.has_whole_warps => {
+                Some(WarpValue::Common(CommonBits { zeros: 5, below: bits }))
+            }
             Atom::Ctaid(_)
             | Atom::Ntid(_)
             | Atom::Nctaid(_)
@@ -164,19 +167,29 @@ impl WarpValues {
 }
 
 /// The index of a thread in a dimension of a block.
-fn index(part: u8, block: [ExtentBound; 3]) -> WarpValue {
+fn index(part: u8, WarpLaunch { block, has_whole_warps }: WarpLaunch) -> WarpValue {
     let part = usize::from(part);
     let most = match block[part] {
         ExtentBound::Is(extent) | ExtentBound::UpTo(extent) => u64::from(extent).max(1) - 1,
     };
-    let bits = CommonBits::of_number(most).below;
-    let is_one = |extent: &ExtentBound| *extent == ExtentBound::Is(1);
-    let fills_warps = |extent: &ExtentBound| matches!(extent, ExtentBound::Is(of) if of % 32 == 0);
+    let below = CommonBits::of_number(most).below;
     let (inner, outer) = (&block[..part], &block[part + 1..]);
-    if inner.iter().any(fills_warps) && inner.iter().all(|of| matches!(of, ExtentBound::Is(_))) {
-        WarpValue::common(bits)
-    } else if inner.iter().all(is_one) && (outer.iter().all(is_one) || fills_warps(&block[part])) {
-        WarpValue::Lane { below: bits }
+    let is_one = |extent: &ExtentBound| *extent == ExtentBound::Is(1);
+    let fills_warps = |extents: &[ExtentBound]| {
+        let known = extents.iter().map(|extent| match extent {
+            ExtentBound::Is(extent) => Some(*extent),
+            ExtentBound::UpTo(_) => None,
+        });
+        known.product::<Option<u32>>().is_some_and(|threads| threads % 32 == 0)
+    };
+    if part > 0 && (has_whole_warps || fills_warps(inner)) {
+        WarpValue::common(below)
+    } else if inner.iter().all(is_one)
+        && (outer.iter().all(is_one)
+            || fills_warps(&block[part..=part])
+            || part == 0 && has_whole_warps)
+    {
+        WarpValue::Lane { below }
     } else {
         WarpValue::Any
     }
@@ -265,7 +278,8 @@ mod tests {
             let of = random(&mut thread.exprs, dice, bits, 4);
             let variances = Variances::of(&thread);
             let block = [ExtentBound::UpTo(1024), ExtentBound::Is(1), ExtentBound::Is(1)];
-            let found = WarpValues::of(&thread, block, &variances).of[of.index()];
+            let launch = WarpLaunch { block, has_whole_warps: false };
+            let found = WarpValues::of(&thread, launch, &variances).of[of.index()];
             let found = found.expect("there are no loops");
             if found == WarpValue::Any || variances.variance(of) <= Variance::Cta {
                 continue;

@@ -8,6 +8,7 @@ use weft_core::launch::{Arg, Dim3, Dimensions, ExtentBound, Launch};
 use crate::dice::Dice;
 
 const EXTENTS: [u32; 12] = [1, 2, 3, 4, 7, 16, 31, 32, 33, 64, 65, 96];
+const WARPS: [u32; 5] = [32, 64, 96, 128, 256];
 const GRIDS: [u32; 4] = [1, 2, 3, 5];
 const SMALL: [u32; 16] = [0, 1, 2, 3, 4, 5, 7, 8, 12, 16, 31, 32, 33, 64, 65, 100];
 const EXTREME: [u32; 12] = [
@@ -56,7 +57,9 @@ impl Sample {
     pub(crate) fn any(dice: &mut Dice) -> AnyLaunch {
         let sample = Self { is_small: true, is_nonzero: false };
         let extents = [ExtentBound::UpTo(64), ExtentBound::UpTo(2), ExtentBound::Is(1)];
-        AnyLaunch(sample.within(dice, ProvedFor { block: extents, grid: extents }))
+        AnyLaunch(
+            sample.within(dice, ProvedFor { block: extents, grid: extents, of_whole_warps: false }),
+        )
     }
 
     /// Returns a launch that a proof is about.
@@ -68,7 +71,7 @@ impl Sample {
             ExtentBound::UpTo(most) => dice.pick(all).min(most),
         };
         let [x, y, z] = block;
-        let x = extent(x, &EXTENTS);
+        let x = extent(x, if proved.of_whole_warps { &WARPS } else { &EXTENTS });
         // Few threads in other dimensions, so that no block has more than 1024.
         let (y, z) = (extent(y, &EXTENTS[..6]).min(1024 / x), extent(z, &EXTENTS[..1]));
         let block = Dim3 { x, y: y.max(1), z };

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::variable::LaunchVariable;
+use super::variable::{Axis, LaunchVariable};
 
 /// A condition that every launch that is meant fulfils: clauses joined by `&&`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -81,6 +81,29 @@ impl Requirement {
             }
         }
         all
+    }
+
+    /// Returns the requirement that blocks have a multiple of `number` threads in a dimension.
+    pub fn multiple(of: Axis, number: u64) -> Self {
+        let extent = Box::new(Quantity::Variable(LaunchVariable::Block(of)));
+        let rest = Quantity::Combined(extent, Arithmetic::Rem, Box::new(Quantity::Number(number)));
+        let is_zero = Clause::Compare(rest, Comparison::Equal, Quantity::Number(0));
+        Self { first: is_zero, rest: Vec::new() }
+    }
+
+    /// Whether one of the clauses says that blocks have a multiple of `number` threads in a dimension.
+    pub fn keeps_multiple(&self, of: Axis, number: u64) -> bool {
+        self.clauses().any(|clause| {
+            let Clause::Compare(Quantity::Combined(extent, Arithmetic::Rem, by), comparison, zero) =
+                clause
+            else {
+                return false;
+            };
+            let is_multiple = matches!(**by, Quantity::Number(by) if by > 0 && by % number == 0);
+            **extent == Quantity::Variable(LaunchVariable::Block(of))
+                && is_multiple
+                && (*comparison, zero) == (Comparison::Equal, &Quantity::Number(0))
+        })
     }
 
     /// Returns the variables that occur, each time that they do.
