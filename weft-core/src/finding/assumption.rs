@@ -167,9 +167,7 @@ impl Assumption {
             Self::NoDivergence => NO_DIVERGENCE,
             Self::OpenAddresses => OPEN_ADDRESSES,
             Self::Written => WRITTEN,
-            Self::Targets => {
-                "branches through a table whose index depends on open values lead to one of its targets"
-            }
+            Self::Targets => TARGETS,
             Self::Elected => "`elect.sync` elects the lowest lane of its mask",
             Self::OneCtaClusters => ONE_CTA_CLUSTERS,
             Self::ProxyFences => PROXY_FENCES,
@@ -200,6 +198,8 @@ impl Assumption {
 
 const ONE_CTA_CLUSTERS: &str =
     "each cta is a cluster of its own, because the launch states no clusters (`cluster`)";
+const TARGETS: &str =
+    "branches through a table whose index depends on open values lead to one of its targets";
 const WHOLE_WARPS: &str = "blocks have a multiple of 32 threads in x, since the kernel exchanges values between all lanes of a warp";
 const OPEN_ADDRESSES: &str =
     "accesses at addresses that depend on open values stay within memory and are aligned";
