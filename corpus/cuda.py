@@ -453,7 +453,7 @@ def libcudacxx_units():
         kernel("barrier_pipeline_handover", 64, io,
                "  using B = cuda::barrier<cuda::thread_scope_block>;\n  __shared__ B full, empty; __shared__ int x[32];\n  if (I == 0) { init(&full, 64); init(&empty, 64); }\n  __syncthreads();\n"
                "  for (int i = 0; i < 4; i++) {\n    if (I < 32) { empty.arrive_and_wait(); x[I] = in[i * 32 + I]; (void)full.arrive(); }\n"
-               "    else { (void)empty.arrive(); full.arrive_and_wait(); to[i * 32 + I - 32] = x[63 - I]; }\n  }"),
+               "    else { (void)empty.arrive(); full.arrive_and_wait(); to[(blockIdx.x * 4 + i) * 32 + I - 32] = x[63 - I]; }\n  }"),
         kernel("latch", 64, io,
                "  using L = cuda::latch<cuda::thread_scope_block>;\n  __shared__ alignas(L) char raw[sizeof(L)]; __shared__ int x[64]; L &l = *reinterpret_cast<L *>(raw);\n"
                "  if (I == 0) new (&l) L(64);\n  __syncthreads();\n"

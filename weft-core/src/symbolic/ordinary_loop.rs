@@ -40,7 +40,7 @@ impl RangesOfSize<'_> {
         let effort = u32::try_from(own.carried.len() + 1).unwrap_or(u32::MAX);
         self.effort = self.effort.saturating_sub(effort);
         let number = Atom::Iteration(header);
-        let outer = std::mem::replace(&mut self.is_end, false);
+        let outer = (std::mem::replace(&mut self.is_end, false), self.entry.take());
         // What holds in every iteration must not be asked of the loop itself.
         let anything = own.carried.keys().chain([&number]).map(|atom| (*atom, None));
         let anything: AssumedValues = anything.collect();
@@ -52,7 +52,7 @@ impl RangesOfSize<'_> {
             self.invariant(own, header, &firsts, trips)
         };
         found.insert(number, trips.map(|trips| (0, trips)));
-        self.is_end = outer;
+        (self.is_end, self.entry) = outer;
         found
     }
 

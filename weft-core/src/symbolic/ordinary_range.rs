@@ -8,8 +8,10 @@ use foldhash::HashMap;
 use super::atom::{Atom, Expr};
 use super::expr::{BinaryOperator, ExprNode, Exprs};
 use super::launched::LaunchedValues;
+use super::predicate::conjuncts;
 use super::thread::SymbolicThread;
 use super::var_bounds::VarBounds;
+use crate::emulate::truncate;
 use crate::launch::ExtentBound;
 
 /// Small inputs are at most this.
@@ -20,6 +22,8 @@ pub(super) const MEDIUM: i128 = 1 << 12;
 pub(super) const MOST_DEPTH: u32 = 200;
 /// The most expressions that are looked at.
 const EFFORT: u32 = 200_000;
+/// The most addends of a sum that is taken apart.
+const MOST_ADDENDS: usize = 16;
 /// Numbers above this are in no range, so that sums and products of ranges fit in an `i128`.
 const MOST: i128 = 1 << 80;
 
@@ -48,6 +52,7 @@ impl<'a> OrdinaryRanges<'a> {
             loops: BTreeMap::new(),
             assumed: Vec::new(),
             is_end: false,
+            entry: None,
             effort: EFFORT,
             depth: 0,
         };
@@ -70,8 +75,11 @@ pub(super) struct RangesOfSize<'a> {
     pub(super) loops: AssumedValues,
     /// The assumptions of loops that are being looked at, and the ranges that rest on them; the innermost ones last.
     pub(super) assumed: Vec<(AssumedValues, KnownRanges)>,
-    /// Whether the expression is one of the two between which a loop counts: a difference is not negative then.
+    /// Whether the expression is one of the two between which a loop counts, itself or as a part of a sum: a difference is not
+    /// negative then.
     pub(super) is_end: bool,
+    /// What holds where the loop is entered one of whose ends is looked at.
+    pub(super) entry: Option<Expr>,
     pub(super) effort: u32,
     pub(super) depth: u32,
 }
@@ -93,20 +101,28 @@ impl RangesOfSize<'_> {
 
     /// The range of an integer that is congruent to an expression modulo its width.
     pub(super) fn ring(&mut self, of: Expr, is_signed: bool) -> Option<ValueRange> {
-        let known = self.assumed.last().map_or(&self.known, |(_, known)| known);
-        if let Some(known) = known.get(&(of, is_signed)) {
-            return *known;
+        // What counts for one of two ends does not for the same expression elsewhere.
+        if !self.is_end {
+            let known = self.assumed.last().map_or(&self.known, |(_, known)| known);
+            if let Some(known) = known.get(&(of, is_signed)) {
+                return *known;
+            }
         }
         if self.depth > MOST_DEPTH || self.effort == 0 {
             return None;
         }
         self.effort -= 1;
         self.depth += 1;
+        let is_end = self.is_end;
+        self.is_end &= is_sum_or_copy(self.exprs().node(of));
         let found = self.of_node(of, is_signed);
+        self.is_end = is_end;
         self.depth -= 1;
         let found = found.filter(|(least, most)| -MOST < *least && *most < MOST);
-        let known = self.assumed.last_mut().map_or(&mut self.known, |(_, known)| known);
-        known.insert((of, is_signed), found);
+        if !is_end {
+            let known = self.assumed.last_mut().map_or(&mut self.known, |(_, known)| known);
+            known.insert((of, is_signed), found);
+        }
         found
     }
 
@@ -158,7 +174,8 @@ impl RangesOfSize<'_> {
                 product(self.ring(a, is_signed)?, powers)
             }
             BinaryOperator::Lshr | BinaryOperator::Udiv => {
-                self.natural(a).map(|(_, most)| (0, most))
+                let known = self.natural(a).or_else(|| self.guarded_difference(a));
+                known.map(|(_, most)| (0, most))
             }
             BinaryOperator::Ashr | BinaryOperator::Srem => self.exact(a, true).map(towards_zero),
             BinaryOperator::Sdiv => {
@@ -185,6 +202,46 @@ impl RangesOfSize<'_> {
         let bits = self.exprs().bits(a);
         let (least, most) = product(self.exact(a, are_signed)?, self.exact(b, are_signed)?)?;
         Some((least >> bits, most >> bits))
+    }
+
+    /// The range of a sum with the difference of two numbers of which a guard around the loop says that the first is below the
+    /// second.
+    fn guarded_difference(&mut self, of: Expr) -> Option<ValueRange> {
+        let thread = self.thread;
+        let exprs = &thread.exprs;
+        let addends = addends(exprs, of)?;
+        let is_subtracted = |less: Expr| {
+            let minus_one = |factor: Expr| {
+                exprs.as_constant(factor) == Some(truncate(u64::MAX, exprs.bits(factor)))
+            };
+            let is_it = |own: &&Expr| match exprs.node(**own) {
+                ExprNode::Binary(BinaryOperator::Mul, a, b) => a == less && minus_one(b),
+                // -1 - a
+                ExprNode::Not(a) => a == less,
+                _ => false,
+            };
+            addends.iter().find(is_it).copied()
+        };
+        for part in conjuncts(exprs, self.entry?) {
+            let ExprNode::Binary(BinaryOperator::Ult | BinaryOperator::Slt, less, more) =
+                exprs.node(part)
+            else {
+                continue;
+            };
+            let Some(subtracted) = is_subtracted(less).filter(|_| addends.contains(&more)) else {
+                continue;
+            };
+            // The difference is at least one, or without one.
+            let least = i128::from(!matches!(exprs.node(subtracted), ExprNode::Not(_)));
+            let rest = addends.iter().filter(|own| **own != more && **own != subtracted);
+            let rest: Option<Vec<ValueRange>> = rest.map(|own| self.ring(*own, true)).collect();
+            if rest?.iter().map(|(least, _)| least).sum::<i128>() + least >= 0 {
+                let (_, most) = self.ring(of, false)?;
+                let most_of_width = VarBounds::of_width(self.exprs().bits(of), false).most;
+                return (Some(most) <= most_of_width).then_some((0, most));
+            }
+        }
+        None
     }
 
     /// The range of an expression as an unsigned number.
@@ -243,6 +300,33 @@ impl RangesOfSize<'_> {
             _ => None,
         }
     }
+}
+
+/// Whether the value of an expression is a sum, or that of an operand.
+fn is_sum_or_copy(node: ExprNode) -> bool {
+    matches!(
+        node,
+        ExprNode::Binary(BinaryOperator::Add, ..)
+            | ExprNode::Extract(_, 0)
+            | ExprNode::Zext(_)
+            | ExprNode::Sext(_)
+            | ExprNode::Ite(..)
+    )
+}
+
+/// The addends of a sum, the expression itself if it is none; `None` if there are too many.
+fn addends(exprs: &Exprs, of: Expr) -> Option<Vec<Expr>> {
+    let (mut found, mut work) = (Vec::new(), vec![of]);
+    while let Some(part) = work.pop() {
+        match exprs.node(part) {
+            ExprNode::Binary(BinaryOperator::Add, a, b) => work.extend([a, b]),
+            _ => found.push(part),
+        }
+        if found.len() + work.len() > MOST_ADDENDS {
+            return None;
+        }
+    }
+    Some(found)
 }
 
 /// The least range that contains two others.

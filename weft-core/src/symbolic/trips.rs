@@ -109,8 +109,11 @@ impl RangesOfSize<'_> {
         let step = self.slope(stepped, own, header).filter(|step| *step != (0, 0))?;
         let mut begin = firsts.clone();
         begin.insert(Atom::Iteration(header), Some((0, 0)));
-        let from = self.end(stepped, is_signed, &begin)?;
-        let (least, most) = self.end(limit, condition.are_signed[1], &AssumedValues::new())?;
+        let outer = self.entry.replace(own.entry.holds);
+        let from = self.end(stepped, is_signed, &begin);
+        let to = self.end(limit, condition.are_signed[1], &AssumedValues::new());
+        self.entry = outer;
+        let (from, (least, most)) = (from?, to?);
         let to = (least, if least == most { most } else { most.min(from.1 + MOST_TRIPS) });
         let width = VarBounds::of_width(self.exprs().bits(stepped), is_signed);
         // A step that inputs decide leads towards the limit.
@@ -137,7 +140,8 @@ impl RangesOfSize<'_> {
             // What changes is equal to the limit once.
             ConditionKind::Equal => (step.0 > 0 || step.1 < 0).then_some(1),
         }?;
-        Some(if step.0 == step.1 { trips } else { trips.min(self.size) })
+        // Inputs that decide both the step and the limit are meant to fit together.
+        Some(if step.0 == step.1 || least == most { trips } else { trips.min(self.size) })
     }
 
     /// The range of one of the two numbers between which a loop counts.
