@@ -26,6 +26,12 @@ pub fn read(text: &str, launch: &Launch) -> Option<Report> {
 
 type SavedDim3 = [u32; 3];
 
+/// The extents of blocks and grids, and whether only blocks of whole warps are meant.
+type SavedProvedFor = ([[SavedBound; 3]; 2], bool);
+
+/// A number, and whether every extent up to it is meant.
+type SavedBound = (u32, bool);
+
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SavedReport {
@@ -34,8 +40,7 @@ struct SavedReport {
     grid: SavedDim3,
     findings: Vec<SavedFinding>,
     /// The extents of blocks and grids that the proof holds for: each with whether lesser ones are included.
-    /// The extents of blocks and grids, and whether only blocks of whole warps are meant.
-    proved: Option<([[(u32, bool); 3]; 2], bool)>,
+    proved: Option<SavedProvedFor>,
     assumptions: Vec<SavedAssumption>,
     reached: usize,
     sites: usize,
