@@ -228,14 +228,14 @@ impl SavedReport {
     }
 }
 
-fn saved_bound(bound: ExtentBound) -> (u32, bool) {
+fn saved_bound(bound: ExtentBound) -> SavedBound {
     match bound {
         ExtentBound::Is(extent) => (extent, false),
         ExtentBound::UpTo(extent) => (extent, true),
     }
 }
 
-fn bound((extent, is_most): (u32, bool)) -> ExtentBound {
+fn bound((extent, is_most): SavedBound) -> ExtentBound {
     if is_most { ExtentBound::UpTo(extent) } else { ExtentBound::Is(extent) }
 }
 
