@@ -83,11 +83,10 @@ fn of_any_block(
     by: (Option<&dyn SmtSolver>, ProofBudget),
 ) -> (Result<Proof, Unproved>, bool) {
     let found = prove(program, (kernel, launch), open, by);
-    let is_of_block = |variable: &&LaunchVariable| matches!(variable, LaunchVariable::Block(_));
     let mut required = launch.requires.iter().flat_map(Requirement::variables);
     let is_any = launch.block.is_none()
         && kernel.reqntid.is_none()
-        && !required.any(|variable| is_of_block(&variable));
+        && !required.any(|variable| matches!(variable, LaunchVariable::Block(_)));
     if found.is_ok() || !is_any || !exchanges_in_warps(program) {
         return (found, false);
     }
@@ -99,7 +98,7 @@ fn of_any_block(
     }
 }
 
-/// Whether the lanes of a warp wait for each other. Only if they all do, there is a proof.
+/// Whether lanes of a warp wait for each other somewhere. That all lanes do is for the proof to show.
 fn exchanges_in_warps(program: &Program) -> bool {
     let is_of_warp = |effect: Effect| matches!(effect, Effect::Exchange | Effect::WarpBarrier);
     program.code.iter().any(|instr| is_of_warp(instr.effect()) && instr.waits())

@@ -39,7 +39,6 @@ struct SavedReport {
     block: Option<SavedDim3>,
     grid: SavedDim3,
     findings: Vec<SavedFinding>,
-    /// The extents of blocks and grids that the proof holds for: each with whether lesser ones are included.
     proved: Option<SavedProvedFor>,
     assumptions: Vec<SavedAssumption>,
     reached: usize,

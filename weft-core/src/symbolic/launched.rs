@@ -5,13 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::atom::Atom;
 use super::expr::{BinaryOperator, Expr, Exprs};
+use crate::emulate::WARP;
 use crate::flow::{Program, Special};
 use crate::launch::requires::{Axis, LaunchVariable, Requirement};
 use crate::launch::{Arg, Dim3, ExtentBound, Launch};
 use crate::ptx::Space;
-
-/// The threads of a warp.
-const WARP: u32 = 32;
 
 /// The values of a launch.
 #[derive(Clone, Debug)]
@@ -101,9 +99,9 @@ impl LaunchedValues {
             block,
             grid,
             has_whole_warps: match block[0] {
-                ExtentBound::Is(extent) => extent % WARP == 0,
+                ExtentBound::Is(extent) => extent as usize % WARP == 0,
                 ExtentBound::UpTo(_) => {
-                    launch.requires.iter().any(|own| own.keeps_multiple(Axis::X, WARP.into()))
+                    launch.requires.iter().any(|own| own.keeps_multiple(Axis::X, WARP as u64))
                 }
             },
             given: launch.args.iter().filter_map(of_number).collect(),

@@ -10,6 +10,7 @@ use super::result_source::ResultSource;
 use super::thread::{ReachCondition, SymbolicThread};
 use super::variance::Variances;
 use super::warp_value::{self, CommonBits, WarpValue};
+use crate::emulate::WARP;
 use crate::flow::BlockId;
 use crate::launch::ExtentBound;
 
@@ -180,7 +181,7 @@ fn index(part: u8, WarpLaunch { block, has_whole_warps }: WarpLaunch) -> WarpVal
             ExtentBound::Is(extent) => Some(*extent),
             ExtentBound::UpTo(_) => None,
         });
-        known.product::<Option<u32>>().is_some_and(|threads| threads % 32 == 0)
+        known.product::<Option<u32>>().is_some_and(|threads| threads as usize % WARP == 0)
     };
     if part > 0 && (has_whole_warps || fills_warps(inner)) {
         WarpValue::common(below)
@@ -198,20 +199,10 @@ fn index(part: u8, WarpLaunch { block, has_whole_warps }: WarpLaunch) -> WarpVal
 #[cfg(test)]
 mod tests {
     use super::super::expr::{BinaryOperator, Exprs};
+    use super::super::solver::laws::generate::OPERATORS;
     use super::super::split_mix::SplitMix;
     use super::*;
     use crate::emulate::truncate;
-
-    const OPERATORS: [BinaryOperator; 17] = {
-        use BinaryOperator::{
-            Add, And, Ashr, Eq, Lshr, Mul, Or, Sdiv, Shl, Slt, SmulHigh, Srem, Udiv, Ult, UmulHigh,
-            Urem, Xor,
-        };
-        [
-            Add, Mul, UmulHigh, SmulHigh, And, Or, Xor, Udiv, Urem, Sdiv, Srem, Shl, Lshr, Ashr,
-            Eq, Ult, Slt,
-        ]
-    };
 
     /// A number near a multiple of 32 of a few bits, or an amount to shift by.
     fn number(dice: &mut SplitMix, bits: u32) -> u64 {

@@ -18,7 +18,7 @@ mod smtlib;
 mod substitute;
 
 #[cfg(test)]
-mod laws;
+pub(super) mod laws;
 
 pub(crate) use model::Model;
 pub use outside::SmtSolver;

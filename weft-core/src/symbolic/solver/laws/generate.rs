@@ -5,7 +5,7 @@ use crate::symbolic::expr::{BinaryOperator, Expr, Exprs};
 use crate::symbolic::split_mix::SplitMix;
 
 /// All operators.
-pub(super) const OPERATORS: [BinaryOperator; 17] = {
+pub(in crate::symbolic) const OPERATORS: [BinaryOperator; 17] = {
     use BinaryOperator::{
         Add, And, Ashr, Eq, Lshr, Mul, Or, Sdiv, Shl, Slt, SmulHigh, Srem, Udiv, Ult, UmulHigh,
         Urem, Xor,
