@@ -99,7 +99,7 @@ impl LaunchedValues {
             block,
             grid,
             has_whole_warps: match block[0] {
-                ExtentBound::Is(extent) => extent as usize % WARP == 0,
+                ExtentBound::Is(extent) => (extent as usize).is_multiple_of(WARP),
                 ExtentBound::UpTo(_) => {
                     launch.requires.iter().any(|own| own.keeps_multiple(Axis::X, WARP as u64))
                 }

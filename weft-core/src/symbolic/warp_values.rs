@@ -181,7 +181,9 @@ fn index(part: u8, WarpLaunch { block, has_whole_warps }: WarpLaunch) -> WarpVal
             ExtentBound::Is(extent) => Some(*extent),
             ExtentBound::UpTo(_) => None,
         });
-        known.product::<Option<u32>>().is_some_and(|threads| threads as usize % WARP == 0)
+        known
+            .product::<Option<u32>>()
+            .is_some_and(|threads| (threads as usize).is_multiple_of(WARP))
     };
     if part > 0 && (has_whole_warps || fills_warps(inner)) {
         WarpValue::common(below)
