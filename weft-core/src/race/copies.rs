@@ -87,11 +87,15 @@ impl CopyInFlight {
         }
     }
 
-    /// Whether a later copy is by the same instruction, and by at least these lanes, to the same addresses.
+    /// The instruction and the addresses.
+    fn place(&self) -> (WarpId, Pc, Value) {
+        (self.warp, self.pc, self.addresses.clone())
+    }
+
+    /// Whether a later copy by the same instruction to the same addresses is by at least these lanes.
     fn is_repeated(&self, later: &Access<'_>) -> bool {
-        (self.pc, self.kind, self.bytes) == (later.pc, later.kind, later.bytes)
+        (self.kind, self.bytes) == (later.kind, later.bytes)
             && self.lanes & !later.lanes == 0
-            && self.addresses == *later.addresses
             && self.is_representative == later.is_representative
     }
 
@@ -118,6 +122,8 @@ const MAX_COPIES: usize = 1 << 16;
 #[derive(Clone, Debug, Default)]
 pub struct CopiesInFlight {
     copies: BTreeMap<CopyId, CopyInFlight>,
+    /// The copies by their instruction and addresses.
+    by_place: HashMap<(WarpId, Pc, Value), Vec<CopyId>, RandomState>,
     /// The rows of the copies, by page.
     pages: HashMap<PageKey, Vec<(CopyId, Row)>, RandomState>,
     /// For each warp, the number of groups that each lane has made.
@@ -157,15 +163,19 @@ impl CopiesInFlight {
             self.pages.entry((is_global, page)).or_default().push((id, row));
             copy.pages.push(page);
         });
+        self.by_place.entry(copy.place()).or_default().push(id);
         self.copies.insert(id, copy);
     }
 
     /// Drops the copy that an access repeats: it is complete no later than the new one, so that whatever meets it, or follows
     /// it, meets or follows the new one too.
     fn forget_repeated(&mut self, access: &Access<'_>) {
-        let mut own = self.copies.range_mut(of_warp(access.warp));
-        let Some((&id, old)) = own.find(|(_, old)| old.is_repeated(access)) else { return };
-        let lanes = std::mem::take(&mut old.lanes);
+        let place = (access.warp, access.pc, access.addresses.clone());
+        let Self { copies, by_place, .. } = self;
+        let mut own = by_place.get(&place).into_iter().flatten();
+        let repeated = |id: &&CopyId| copies.get(*id).is_some_and(|old| old.is_repeated(access));
+        let Some(&id) = own.find(repeated) else { return };
+        let lanes = copies.get_mut(&id).map_or(0, |old| std::mem::take(&mut old.lanes));
         self.land(id, lanes);
     }
 
@@ -213,8 +223,20 @@ impl CopiesInFlight {
                 self.pages.remove(&(is_global, *page));
             }
         }
-        let landed = if copy.lanes == 0 { self.copies.remove(&id) } else { Some(copy.clone()) };
+        let landed = if copy.lanes == 0 { self.remove(id) } else { Some(copy.clone()) };
         landed.map(|copy| CopyInFlight { lanes: done, ..copy })
+    }
+
+    fn remove(&mut self, id: CopyId) -> Option<CopyInFlight> {
+        let copy = self.copies.remove(&id)?;
+        let place = copy.place();
+        if let Some(ids) = self.by_place.get_mut(&place) {
+            ids.retain(|other| *other != id);
+            if ids.is_empty() {
+                self.by_place.remove(&place);
+            }
+        }
+        Some(copy)
     }
 
     /// As `meet`, where only the bytes that race are of interest: bytes that surely race are not met again.

@@ -3,6 +3,7 @@
 //! addresses in a loop and in unrolled instructions are such values.
 
 use std::cell::OnceCell;
+use std::hash::{Hash, Hasher};
 
 use super::lane::WARP;
 
@@ -28,6 +29,12 @@ impl PartialEq for Offsets {
 }
 
 impl Eq for Offsets {}
+
+impl Hash for Offsets {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.by_lane.hash(state);
+    }
+}
 
 impl Offsets {
     pub(crate) fn new(by_lane: [u64; WARP]) -> Self {

@@ -13,7 +13,7 @@ use super::lane::{Lane, LaneMask, NumberingId, SymbolId, WARP, lanes};
 use super::offsets::Offsets;
 
 /// How the bits of the lanes are stored.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum LaneShape {
     /// All lanes are equal.
     Uniform(u64),
@@ -26,7 +26,7 @@ enum LaneShape {
 }
 
 /// The symbolic values of the open lanes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Bases {
     /// All lanes are known.
     None,
@@ -39,7 +39,7 @@ enum Bases {
 }
 
 /// A register's value.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Value {
     shape: LaneShape,
     /// The open lanes.
