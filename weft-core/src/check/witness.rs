@@ -28,7 +28,7 @@ use std::collections::BTreeSet;
 use super::find::Effort;
 use super::linked::LinkedKernel;
 use super::{CheckError, CheckRequest, CheckedProgram, applied, clean_block, key, prove, request};
-use crate::explain::witness::{self, ChosenInput};
+use crate::explain::witness::{self, ChosenInput, ChosenValue};
 use crate::explain::{doubts, races};
 use crate::finding::{Class, Code, Finding, Report};
 use crate::flow::Program;
@@ -58,9 +58,6 @@ fn is_lesser(code: Code) -> bool {
     LESSER.contains(&code)
 }
 
-/// Findings after which a run does not count: its input might not be one that the kernel is meant for.
-const SPOILING: [Code; 4] = [Code::OutOfBounds, Code::Misaligned, Code::Uninitialized, Code::Trap];
-
 /// Whether a finding says that the check is not complete. That there might be more defects does not.
 fn is_limit(finding: &Finding) -> bool {
     finding.code == Code::Limit && !doubts::says_more_defects(finding)
@@ -88,17 +85,11 @@ impl Witness {
     }
 }
 
-/// Whether a run has a finding which says that its input, or its block or grid, might not be one that the kernel is meant
-/// for.
-pub(super) fn is_unfit(report: &Report) -> bool {
-    report.findings.iter().any(|finding| SPOILING.contains(&finding.code))
-}
-
 /// Returns the worst of the defects of a run with a block or grid that nobody states, and the number of the others; `None` if
 /// there is none, or the run does not count.
 pub(super) fn shown(report: &Report) -> Option<(Finding, usize)> {
     let is_defect = |finding: &&Finding| finding.code.class() == Class::Defect;
-    if is_unfit(report) { None } else { worst(report.findings.iter().filter(is_defect)) }
+    if report.is_unfit() { None } else { worst(report.findings.iter().filter(is_defect)) }
 }
 
 /// Returns the worst defect that a trial shows for its input, and the number of the others; `None` if there is none, or the
@@ -112,7 +103,7 @@ fn shown_by_trial(report: &Report) -> Option<(Finding, usize)> {
             && !races::is_unvalued(finding)
             && !finding.sites.iter().any(|site| open.contains(&site.span))
     };
-    let is_spoiled = is_unfit(report) || report.findings.iter().any(is_limit);
+    let is_spoiled = report.is_unfit() || report.findings.iter().any(is_limit);
     if is_spoiled { None } else { worst(report.findings.iter().filter(is_certain)) }
 }
 
@@ -193,9 +184,20 @@ pub(super) fn search(
             }
         }
         inputs = longer;
+        inputs.sort_by_key(|input| extent(&open, input));
     }
     let lesser = lesser.and_then(|found| reduce::reduced(&trials, *found));
     Ok(lesser.map(|found| (trials.finding(&found), found.input)))
+}
+
+/// Returns a number that grows with the instructions of a trial: threads, by iterations as the numbers bound them.
+fn extent(open: &OpenInputs, input: &ChosenInput) -> u128 {
+    let numbers = input.values.values().filter_map(|value| match value {
+        ChosenValue::Integer(value) => u128::try_from(*value).ok(),
+        ChosenValue::Float(_) | ChosenValue::Contents(..) => None,
+    });
+    let threads = u128::from(open.threads(input.block));
+    numbers.fold(threads, |all, value| all.saturating_mul(value.max(1)))
 }
 
 /// What a trial found.

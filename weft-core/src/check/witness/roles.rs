@@ -1,7 +1,7 @@
 //! What a kernel uses numbers for that are passed to it, as far as registers show it. This only guides the choice of
 //! values: nothing is concluded from it.
 
-use crate::flow::{Instr, Operand, Params, Program, known_parameters, settle};
+use crate::flow::{Instr, Operand, Params, Program, Special, known_parameters, settle};
 use crate::ptx::isa::{Effect, Modifier, Opcode};
 
 /// What a number is used for; of several uses, the greatest counts.
@@ -12,6 +12,8 @@ pub(super) enum NumberRole {
     Unknown,
     /// A factor, as a stride is.
     Factor,
+    /// It is compared with something that all threads count alike: how often they go round a loop.
+    Trips,
     /// It is compared with something, by itself or as a part of an expression of numbers that are passed, as a size is.
     Bound,
     /// Another number divides it, as a number of groups divides a number of channels.
@@ -38,6 +40,8 @@ struct Held {
     multiple_of: Params,
     /// The parameters that it is what is left of, after something is subtracted.
     rest_of: Params,
+    /// Whether it might differ between threads: their indices and what memory holds are in it.
+    differs: bool,
 }
 
 impl Held {
@@ -47,6 +51,7 @@ impl Held {
             is_quotient: self.is_quotient || other.is_quotient,
             multiple_of: self.multiple_of.and(other.multiple_of),
             rest_of: self.rest_of.and(other.rest_of),
+            differs: self.differs || other.differs,
         }
     }
 
@@ -73,7 +78,10 @@ pub(super) fn roles(program: &Program) -> Vec<NumberRole> {
         for (element, dest) in instr.dests.iter().enumerate() {
             let Some(dest) = dest else { continue };
             let loaded = places[at].and_then(|place| loaded(program, instr, (element, place)));
-            let value = loaded.unwrap_or_else(|| value(instr, &held));
+            let value = loaded.unwrap_or_else(|| {
+                let differs = differs(instr, &held);
+                Held { differs, ..value(instr, &held) }
+            });
             let joined = held[dest.index()].and(value);
             changed |= joined != held[dest.index()];
             held[dest.index()] = joined;
@@ -104,9 +112,16 @@ pub(super) fn roles(program: &Program) -> Vec<NumberRole> {
     roles
 }
 
+/// Whether the result of an instruction might differ between threads.
+fn differs(instr: &Instr, held: &[Held]) -> bool {
+    instr.effect() != Effect::Compute || instr.sources.iter().any(|one| of(one, held).differs)
+}
+
 fn of(operand: &Operand, held: &[Held]) -> Held {
     match operand {
         Operand::Register(register) => held[register.index()],
+        Operand::Special(Special::Ntid(_) | Special::Nctaid(_)) => Held::default(),
+        Operand::Special(_) => Held { differs: true, ..Held::default() },
         _ => Held::default(),
     }
 }
@@ -184,7 +199,11 @@ fn role(instr: &Instr, at: usize, held: &[Held]) -> NumberRole {
     match (decoded.row.opcode, at) {
         (Opcode::Div | Opcode::Rem, _) if decoded.ty().is_float() => NumberRole::Unknown,
         (Opcode::Div | Opcode::Rem, 0) if source(1).is_passed() => NumberRole::Dividend,
-        (Opcode::Setp | Opcode::Set, 0 | 1) => NumberRole::Bound,
+        (Opcode::Setp | Opcode::Set, 0 | 1) => {
+            let other = source(1 - at);
+            let is_count = !is_constant(1 - at) && !other.differs && !other.is_passed();
+            if is_count { NumberRole::Trips } else { NumberRole::Bound }
+        }
         (Opcode::Div | Opcode::Rem, 1) => NumberRole::Divisor,
         (Opcode::Shl | Opcode::Shr, 1) => NumberRole::Shift,
         (Opcode::Mul | Opcode::Mad, at)

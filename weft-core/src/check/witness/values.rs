@@ -88,6 +88,7 @@ pub(super) fn choose(open: &OpenInputs, number: u32) -> ChosenInput {
                 let is_first = std::mem::take(&mut is_first);
                 bound(bounds, is_first, threads)
             }
+            NumberRole::Trips => bound(bounds, false, threads),
             // The extents of a shape: small, distinct, and never zero.
             NumberRole::Divisor => 4 + index % 8,
             // At least twice as large as what divides it.
