@@ -67,6 +67,7 @@ fn mismatches(text: &str, findings: Vec<Finding>) -> Vec<String> {
         coverage: Coverage::default(),
         unreached: Vec::new(),
         stats: Stats::default(),
+        shown_with: None,
     };
     fixture(text).compare(&ptx::parse(text), &[report]).iter().map(ToString::to_string).collect()
 }

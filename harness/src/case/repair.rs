@@ -4,7 +4,9 @@ use rayon::prelude::*;
 use weft_core::finding::Report;
 use weft_core::launch::{BarrierDivergence, Launch, Options};
 use weft_core::ptx::Module;
-use weft_core::repair::{self, Aim, Costs, KernelRepair, RepairRequest, Uniformity};
+use weft_core::repair::{
+    self, Aim, Costs, Counterexamples, KernelRepair, RepairRequest, Uniformity,
+};
 
 use super::guard::guarded;
 use super::{Job, JobError};
@@ -40,12 +42,13 @@ pub(super) fn repaired_with(
     }
     let (module, kernel) = (&*first.module, first.kernel.mangled.as_str());
     let request = RepairRequest { module, kernel, aim, costs, most_checks, is_source };
-    let mut check = |changed: &Module, uniformity| -> Result<Vec<Report>, JobError> {
-        let check = |job: &&Job| {
+    let mut failed = vec![Counterexamples::default(); jobs.len()];
+    let mut check = |changed: &Module, uniformity, depth| -> Result<Vec<Report>, JobError> {
+        let check = |(job, failed): (&&Job, &mut Counterexamples)| {
             let own = Launch { options: options(job, uniformity), ..job.launch.clone() };
-            job.changed(changed, &launch(job, own))
+            failed.check(&own, depth, |own| job.changed(changed, &launch(job, own.clone())))
         };
-        jobs.par_iter().map(check).collect()
+        jobs.par_iter().zip(&mut failed).map(check).collect()
     };
     guarded(&format!("the repair of {}", first.short_name()), || {
         repair::repair(&request, &mut check)

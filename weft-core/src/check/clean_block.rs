@@ -3,7 +3,7 @@
 
 use super::find::Effort;
 use super::linked::LinkedKernel;
-use super::{CheckError, CheckRequest, CheckedProgram, applied, every_input, prove, witness};
+use super::{CheckError, CheckRequest, CheckedProgram, applied, every_input, prove};
 use crate::emulate::{self, is_given};
 use crate::explain::doubts;
 use crate::explain::witness::ChosenInput;
@@ -63,7 +63,7 @@ pub(super) fn suggest(
         let Ok(CheckedProgram { report: confirmed, .. }) = prove(&stated) else {
             continue;
         };
-        if confirmed.verdict() == Verdict::Clean && !witness::is_unfit(&confirmed) {
+        if confirmed.verdict() == Verdict::Clean && !confirmed.is_unfit() {
             let is_it = |code: Code| matches!(code, Code::NoLaunch | Code::RaceForInput);
             if let Some(finding) = report.findings.iter_mut().find(|own| is_it(own.code)) {
                 doubts::clean_with(finding, module.name(kernel.name), block, &confirmed);

@@ -104,7 +104,12 @@ pub fn check_placed(
 
 /// Checks a kernel, and looks for a witness if its verdict is open.
 fn complete(request: &CheckRequest<'_>) -> Result<Report, CheckError> {
-    examine(request).map(|(report, _)| report)
+    let (mut report, input) = examine(request)?;
+    if let Some(input) = input.filter(|input| !input.is_empty()) {
+        let program = request.linked.program(request.launch)?;
+        report.shown_with = Some(input.launch(program, request.launch));
+    }
+    Ok(report)
 }
 
 /// Does the same, and returns the chosen input with which the first finding occurs, if it is about such an input.
@@ -310,6 +315,7 @@ fn unrun(kernel: String, program: &Program, launch: &Launch, grid: Dim3) -> Repo
         coverage: Coverage { reached: 0, sites: observable(program).count() },
         unreached: spans(program, |_| false),
         stats: Stats::default(),
+        shown_with: None,
     }
 }
 

@@ -58,7 +58,7 @@ fn guessed(
     let (mut one, grid) =
         with_block(&CheckRequest { launch: &launch, ..*request }, program, block)?;
     // A guess that makes threads trap is not what the kernel is meant for.
-    if one.report.verdict() == Verdict::Clean && !witness::is_unfit(&one.report) {
+    if one.report.verdict() == Verdict::Clean && !one.report.is_unfit() {
         one.report.assumptions.insert(0, Assumption::GuessedBlock);
         return Ok(one);
     }
@@ -95,7 +95,7 @@ fn with_block(
         let stated = CheckRequest { launch: &launch, ..*request };
         let mut all = attempt(&stated, program, Some(block))?;
         // What does not fit a larger grid is meant for one cta.
-        if !witness::is_unfit(&all.report) {
+        if !all.report.is_unfit() {
             let Dim3 { x, y, z } = grid;
             all.report.assumptions.insert(0, Assumption::OrdinaryGrid([x, y, z]));
             return Ok((all, Some(grid)));

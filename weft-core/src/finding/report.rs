@@ -154,9 +154,20 @@ pub struct Report {
     pub unreached: Vec<Span>,
     /// What the check cost.
     pub stats: Stats,
+    /// The launch with a chosen input with which the first finding occurs, if that is about such an input. Saved reports
+    /// do not have it.
+    pub shown_with: Option<Launch>,
 }
 
+/// Findings after which a run with a chosen input does not count: the kernel might not be meant for that input.
+const SPOILING: [Code; 4] = [Code::OutOfBounds, Code::Misaligned, Code::Uninitialized, Code::Trap];
+
 impl Report {
+    /// Whether a run has a finding which says that its input, block or grid might not be one that the kernel is meant for.
+    pub fn is_unfit(&self) -> bool {
+        self.findings.iter().any(|finding| SPOILING.contains(&finding.code))
+    }
+
     /// Returns the block in words: the size used, and whether it is a guess; `any`; or `unknown` if neither launch nor
     /// kernel states one.
     pub fn block_in_words(&self) -> String {

@@ -15,10 +15,12 @@
 mod advice;
 mod copies;
 mod costs;
+mod counterexamples;
 mod cuts;
 mod existing;
 mod frames;
 mod hitting;
+mod kernel;
 mod kind;
 mod locate;
 mod mend;
@@ -34,10 +36,12 @@ mod space;
 
 pub use copies::SourceCopies;
 pub use costs::{Cost, Costs};
+pub use counterexamples::Counterexamples;
 pub use existing::{Barrier, barriers};
+pub use kernel::{cost, repair};
 pub use kind::BarrierKind;
 pub use outcome::{Action, Change, KernelRepair, Mend, Obstacle, RepairOutcome, Side};
 pub use patch::{Edit, edited};
-pub use request::{Aim, RepairCheck, RepairRequest, Uniformity};
-pub use search::{cost, repair};
+pub use request::{Aim, CheckDepth, RepairCheck, RepairRequest, Uniformity};
+
 pub use source_place::{BetweenLines, IterationPlace, SourcePlace};

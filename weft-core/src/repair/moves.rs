@@ -6,13 +6,13 @@ use super::existing::{BarrierRole, existing};
 use super::outcome::{Action, Change};
 use super::patch::{Edit, edited};
 use super::placement_report::assumptions;
-use super::request::{Aim, Oracle, RepairRequest, Uniformity};
+use super::request::{Aim, CheckDepth, Oracle, RepairRequest, Uniformity};
 use super::space::link;
 use crate::explain::site_at;
 use crate::finding::{Assumption, Report, Role, Verdict};
 use crate::flow::{Operand, Program};
 use crate::ptx::isa::{Effect, Modifier};
-use crate::ptx::{self, Span};
+use crate::ptx::{self, Module, Span};
 
 /// Most barriers, or sets of uses of named barriers, that are examined.
 const MOST: usize = 8;
@@ -54,15 +54,19 @@ impl<'r, 'm, 'o, 'c, E> Removals<'r, 'm, 'o, 'c, E> {
         if optional.is_empty() {
             return Ok(());
         }
-        let before = races(&self.oracle.reports(self.request.module, Uniformity::Launch)?);
+        let before = races(&self.whole(self.request.module)?);
         for span in optional {
             let without = edited(self.request.module.text(), &[removal(span)]);
-            let reports = self.oracle.reports(&ptx::parse(&without), Uniformity::Launch)?;
+            let reports = self.whole(&ptx::parse(&without))?;
             if races(&reports) > before {
                 self.remove(&[span])?;
             }
         }
         Ok(())
+    }
+
+    fn whole(&mut self, module: &Module) -> Result<Vec<Report>, E> {
+        self.oracle.reports(module, Uniformity::Launch, CheckDepth::Whole)
     }
 
     /// Removes the uses of each named barrier together, or of an arrival and a wait of it, if the kernel is clean without
@@ -97,7 +101,7 @@ impl<'r, 'm, 'o, 'c, E> Removals<'r, 'm, 'o, 'c, E> {
         let gone = spans.iter().map(|span| removal(*span));
         let all: Vec<Edit> = self.edits.iter().cloned().chain(gone).collect();
         let changed = ptx::parse(&edited(module.text(), &all));
-        let reports = self.oracle.reports(&changed, Uniformity::Launch)?;
+        let reports = self.oracle.reports(&changed, Uniformity::Launch, CheckDepth::FirstDefect)?;
         let is_clean = reports.iter().all(|report| report.verdict() == Verdict::Clean);
         if is_clean {
             self.edits = all;

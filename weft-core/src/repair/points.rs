@@ -1,9 +1,9 @@
 //! Points: places in the text of a kernel where a barrier can stand, one for each segment between racing
-//! accesses and waits for asynchronous copies.
+//! accesses, waits for asynchronous copies and fences between proxies.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::existing::{BarrierRole, Existing};
+use super::existing::{BarrierRole, Existing, first_word};
 use super::kind::BarrierKind;
 use crate::flow::{BlockId, Pc, Program, Terminator};
 use crate::ptx::isa::{Decoded, Effect};
@@ -57,13 +57,13 @@ pub(super) fn points(
     existing: &BTreeMap<Span, Existing>,
 ) -> Vec<Point> {
     let mut found = BTreeMap::new();
-    // A barrier in front of a wait for copies orders other accesses than one behind it.
+    // A barrier in front of a wait for copies, or of a fence between proxies, orders other accesses than one behind it.
     let waits: BTreeSet<Span> = (0..program.code.len())
         .map(Pc::at)
         .filter(|pc| {
             let instr = &program.code[pc.index()];
             let is_of_tensor = instr.decoded().is_some_and(Decoded::is_tensor_wait);
-            is_of_tensor || instr.effect() == Effect::CopyGroup
+            is_of_tensor || matches!(instr.effect(), Effect::CopyGroup | Effect::ProxyFence)
         })
         .map(|pc| program.place(pc).span)
         .collect();
@@ -80,10 +80,40 @@ pub(super) fn points(
         }
         found.extend(segment.points(module, existing, None));
     }
+    found.extend(empty_sides(module, program).map(|anchor| (anchor, None)));
     let mut found: Vec<Point> =
         found.into_iter().map(|(anchor, right)| Point { anchor, right }).collect();
     found.sort_by_key(|point| (point.anchor.span(), point.anchor));
     found
+}
+
+/// Returns the places on the sides of branches that have no instruction, or nothing but a jump: a barrier can be all that
+/// such a side is for.
+fn empty_sides(module: &Module, program: &Program) -> impl Iterator<Item = Anchor> {
+    let predecessors = predecessors(program);
+    program.blocks.iter().filter_map(move |block| {
+        let span = program.places[block.place.0 as usize].span;
+        if first_word(module.mnemonic_in(span)) != "bra" {
+            return None;
+        }
+        match block.terminator {
+            Terminator::Goto(_) if block.first == block.end => Some(Anchor::Before(span)),
+            Terminator::Branch { taken, otherwise, .. } => {
+                let is_end_of_loop = [taken, otherwise].iter().any(|to| block.loops.contains(to));
+                let is_empty = predecessors[otherwise.index()] > 1 && !is_end_of_loop;
+                is_empty.then_some(Anchor::After(span))
+            }
+            _ => None,
+        }
+    })
+}
+
+fn predecessors(program: &Program) -> Vec<usize> {
+    let mut predecessors = vec![0; program.blocks.len()];
+    for block in &program.blocks {
+        block.terminator.successors().iter().for_each(|next| predecessors[next.index()] += 1);
+    }
+    predecessors
 }
 
 impl InstructionRun {
@@ -123,10 +153,7 @@ fn is_of_call(module: &Module, span: Span) -> bool {
 
 /// Returns the blocks of a program in runs without a branch: a block that ends with a barrier continues in the next one.
 pub(super) fn chains(program: &Program) -> Vec<Vec<BlockId>> {
-    let mut predecessors = vec![0; program.blocks.len()];
-    for block in &program.blocks {
-        block.terminator.successors().iter().for_each(|next| predecessors[next.index()] += 1);
-    }
+    let predecessors = predecessors(program);
     let next = |block: BlockId| {
         let waits = program.instructions(block).last().is_some_and(|(_, last)| last.waits());
         match program.blocks[block.index()].terminator {

@@ -22,6 +22,15 @@ pub enum Uniformity {
     Launch,
 }
 
+/// How far a check goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckDepth {
+    /// To the first input with a defect.
+    FirstDefect,
+    /// Until all inputs are examined.
+    Whole,
+}
+
 /// What to repair.
 #[derive(Clone, Copy)]
 pub struct RepairRequest<'m> {
@@ -41,7 +50,8 @@ pub struct RepairRequest<'m> {
 }
 
 /// Checks a changed module: returns the reports about it, one for each launch.
-pub type RepairCheck<'c, E> = dyn FnMut(&Module, Uniformity) -> Result<Vec<Report>, E> + 'c;
+pub type RepairCheck<'c, E> =
+    dyn FnMut(&Module, Uniformity, CheckDepth) -> Result<Vec<Report>, E> + 'c;
 
 /// Checks placements, and counts them.
 pub(super) struct Oracle<'c, E> {
@@ -60,9 +70,10 @@ impl<'c, E> Oracle<'c, E> {
         &mut self,
         module: &Module,
         uniformity: Uniformity,
+        depth: CheckDepth,
     ) -> Result<Vec<Report>, E> {
         self.checks += 1;
-        (self.check)(module, uniformity)
+        (self.check)(module, uniformity, depth)
     }
 
     pub(super) fn is_spent(&self) -> bool {

@@ -2,133 +2,38 @@
 
 use std::collections::BTreeSet;
 
-use super::costs::{Cost, scaled};
+use super::costs::scaled;
 use super::hitting::HittingSets;
 use super::kind::BarrierKind;
 use super::mend::{Optimality, mend};
-use super::moves::Removals;
-use super::outcome::{KernelRepair, Obstacle, RepairOutcome};
+use super::outcome::{Obstacle, RepairOutcome};
 use super::patch::BarrierPlacement;
 use super::placement_report::{Distance, PlacementReport, RacingPair};
 use super::points::{Anchor, PointId};
-use super::request::{Aim, Oracle, RepairCheck, RepairRequest, Uniformity};
+use super::request::{CheckDepth, Oracle, Uniformity};
 use super::space::PlacementSpace;
+use crate::finding::Finding;
 
 /// Most guesses that are examined after one placement has failed.
 const MOST_GUESSES: usize = 4;
 
-/// Finds the cheapest barriers that make a kernel clean.
-///
-/// # Errors
-/// Those of `check`.
-pub fn repair<'c, E>(
-    request: &RepairRequest<'_>,
-    check: &'c mut RepairCheck<'c, E>,
-) -> Result<KernelRepair, E> {
-    let mut oracle = Oracle::new(check, request.most_checks);
-    let mut outcome = outcome(request, &mut oracle)?;
-    let mut superfluous = Vec::new();
-    match (&mut outcome, request.aim) {
-        (RepairOutcome::Mended(mend), Aim::Insert) => {
-            let mut removals = Removals::new(request, mend.edits.clone(), &mut oracle);
-            removals.of_moved()?;
-            let Removals { edits, changes, assumptions, .. } = removals;
-            mend.edits = edits;
-            mend.assumptions = assumptions.unwrap_or_else(|| std::mem::take(&mut mend.assumptions));
-            mend.changes.extend(changes);
-            mend.edits.sort();
-            mend.changes.sort_by_key(|change| change.site.span);
-        }
-        (RepairOutcome::Unchanged { .. } | RepairOutcome::Mended(_), Aim::Minimize) => {
-            let edits =
-                if let RepairOutcome::Mended(mend) = &outcome { &mend.edits[..] } else { &[] };
-            let mut removals = Removals::new(request, edits.to_vec(), &mut oracle);
-            removals.of_named()?;
-            superfluous = removals.changes;
-        }
-        _ => {}
-    }
-    Ok(KernelRepair { outcome, superfluous, checks: oracle.checks })
-}
-
-/// Returns the cost of the barriers that the kernel has and that can go; `None` for a kernel that is too large to repair.
-pub fn cost(request: &RepairRequest<'_>) -> Option<Cost> {
-    let request = RepairRequest { aim: Aim::Minimize, ..*request };
-    let space = PlacementSpace::new(&request, &BTreeSet::new()).ok()?;
-    Some(space.cost_of(&space.given()))
-}
-
-fn outcome<E>(request: &RepairRequest<'_>, oracle: &mut Oracle<'_, E>) -> Result<RepairOutcome, E> {
-    let too_many = |points| Ok(RepairOutcome::Refused(Obstacle::Points(points)));
-    let space = match PlacementSpace::new(request, &BTreeSet::new()) {
-        Ok(space) => space,
-        Err(points) => return too_many(points),
-    };
-    let mut bare = checked(oracle, &space, &BarrierPlacement::new(), Uniformity::Launch)?;
-    if bare.is_clean {
-        let is_least = true;
-        let proof = Optimality { bare: &bare, is_least, skipped: &BTreeSet::new() };
-        return Ok(mend(&space, &BarrierPlacement::new(), &bare, proof));
-    }
-    let given = match request.aim {
-        Aim::Insert => separated_by_given(request, oracle)?,
-        Aim::Minimize => Vec::new(),
-    };
-    let (mut request, mut uniformity) = (*request, Uniformity::Cta);
-    loop {
-        let accesses = bare.accesses().chain(given.iter().flat_map(|pair| pair.accesses));
-        let space = match PlacementSpace::new(&request, &accesses.collect()) {
-            Ok(space) => space,
-            Err(points) => return too_many(points),
-        };
-        let mut search = PlacementSearch::new(&space, &bare, oracle, uniformity);
-        search.guesses.extend(given.iter().map(|pair| space.cut(pair)));
-        match search.run()? {
-            // The places of one line might differ: some might be reached by all threads, and others not.
-            SearchEnd::Outcome(RepairOutcome::Refused(Obstacle::Findings(_)))
-                if space.has_copies() =>
-            {
-                request.is_source = &|_| false;
-                uniformity = Uniformity::Cta;
-            }
-            SearchEnd::Outcome(outcome) => return Ok(outcome),
-            SearchEnd::Pairs(more) => bare.pairs.extend(more),
-            SearchEnd::NotUniform => uniformity = Uniformity::Launch,
-        }
-    }
-}
-
-/// Returns the pairs that race without the barriers that the kernel has: where a new barrier separates them too, the old one
-/// can go.
-fn separated_by_given<E>(
-    request: &RepairRequest<'_>,
-    oracle: &mut Oracle<'_, E>,
-) -> Result<Vec<RacingPair>, E> {
-    let request = RepairRequest { aim: Aim::Minimize, ..*request };
-    let space = PlacementSpace::new(&request, &BTreeSet::new());
-    match space.ok().filter(|space| !space.given().is_empty()) {
-        Some(space) => {
-            let none = BarrierPlacement::new();
-            Ok(checked(oracle, &space, &none, Uniformity::Launch)?.pairs)
-        }
-        None => Ok(Vec::new()),
-    }
-}
+/// Most placements that are tried when a barrier at every point is no proof.
+const MOST_WITH_FEW: usize = 8;
 
 /// Checks a placement.
-fn checked<E>(
+pub(super) fn checked<E>(
     oracle: &mut Oracle<'_, E>,
     space: &PlacementSpace<'_>,
     placement: &BarrierPlacement,
     uniformity: Uniformity,
 ) -> Result<PlacementReport, E> {
     let patched = space.patched(placement);
-    let reports = oracle.reports(&patched.module, uniformity)?;
+    let reports = oracle.reports(&patched.module, uniformity, CheckDepth::FirstDefect)?;
     Ok(space.report(&patched, &reports))
 }
 
 /// How a search ends.
-enum SearchEnd {
+pub(super) enum SearchEnd {
     Outcome(RepairOutcome),
     /// These accesses race too, and have to be told apart from the instructions around them. With fewer barriers they race
     /// as well.
@@ -146,7 +51,7 @@ impl SearchEnd {
 /// A barrier of some kind at some point.
 type PlacedBarrier = (PointId, BarrierKind);
 
-struct PlacementSearch<'s, 'm, 'o, 'c, E> {
+pub(super) struct PlacementSearch<'s, 'm, 'o, 'c, E> {
     space: &'s PlacementSpace<'m>,
     /// The kernel without a barrier at any point.
     bare: &'s PlacementReport,
@@ -161,11 +66,11 @@ struct PlacementSearch<'s, 'm, 'o, 'c, E> {
     /// At least one of each of these is in every clean placement.
     sets: BTreeSet<BTreeSet<PlacedBarrier>>,
     /// Sets of points that might be such sets.
-    guesses: BTreeSet<BTreeSet<PointId>>,
+    pub(super) guesses: BTreeSet<BTreeSet<PointId>>,
 }
 
 impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
-    fn new(
+    pub(super) fn new(
         space: &'s PlacementSpace<'m>,
         bare: &'s PlacementReport,
         oracle: &'o mut Oracle<'c, E>,
@@ -193,7 +98,7 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
         }
     }
 
-    fn run(mut self) -> Result<SearchEnd, E> {
+    pub(super) fn run(mut self) -> Result<SearchEnd, E> {
         if let Some(end) = self.exclude_faulty()? {
             return Ok(end);
         }
@@ -233,6 +138,9 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
             }
             let mut faulty = self.innermost(&report);
             if faulty.is_empty() && self.new_pairs(&report).is_none() {
+                if let Some(end) = self.with_few(&report)? {
+                    return Ok(Some(end));
+                }
                 faulty = self.deepest(&report);
                 self.is_whole &= faulty.is_empty();
             }
@@ -241,7 +149,8 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
                     (Some(end), _) => end,
                     (None, Uniformity::Cta) => SearchEnd::NotUniform,
                     (None, Uniformity::Launch) => {
-                        SearchEnd::refused(Obstacle::Findings(report.others))
+                        let findings = self.findings(&placement)?;
+                        SearchEnd::refused(Obstacle::Findings(findings))
                     }
                 }));
             }
@@ -254,6 +163,34 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
                 return Ok(Some(SearchEnd::refused(Obstacle::Checks)));
             }
         }
+    }
+
+    /// Tries the cheapest placements that separate what races for certain, if a barrier at every point only leaves something
+    /// open: a proof might fail because of barriers that none of these has.
+    fn with_few(&mut self, strongest: &PlacementReport) -> Result<Option<SearchEnd>, E> {
+        if strongest.pairs.iter().any(|pair| pair.is_certain) {
+            return Ok(None);
+        }
+        let mut is_new = self.learn_certain(&BarrierPlacement::new(), self.bare);
+        for _ in 0..MOST_WITH_FEW {
+            if !is_new || self.oracle.is_spent() {
+                break;
+            }
+            let placement = self.cheapest(false);
+            let report = self.check(&placement)?;
+            if report.is_clean {
+                return self.end(&placement, &report, self.is_whole).map(Some);
+            }
+            is_new = self.learn_certain(&placement, &report);
+        }
+        Ok(None)
+    }
+
+    /// Returns what a placement leaves, with all inputs examined.
+    fn findings(&mut self, placement: &BarrierPlacement) -> Result<Vec<Finding>, E> {
+        let patched = self.space.patched(placement);
+        let reports = self.oracle.reports(&patched.module, self.uniformity, CheckDepth::Whole)?;
+        Ok(self.space.report(&patched, &reports).others)
     }
 
     /// Returns the points of a placement whose barriers are at fault: the innermost, which might be the reason why threads
@@ -329,20 +266,27 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
     /// Adds the sets that follow from a placement that is not clean: for each racing pair the barriers that could separate
     /// the two, without those that did not.
     fn learn(&mut self, placement: &BarrierPlacement, report: &PlacementReport) {
-        let before = self.sets.len();
         for pair in &report.pairs {
             self.guesses.extend(self.space.guesses(pair));
-            let set = self.separators(placement, pair);
-            if pair.is_certain && !set.is_empty() {
-                self.add(set);
-            }
         }
-        if self.sets.len() == before {
+        if !self.learn_certain(placement, report) {
             // No racing pair tells what is missing. With fewer barriers more is wrong.
             let others = self.options.iter().copied();
             let others = others.filter(|(point, kind)| is_more(placement, *point, *kind)).collect();
             self.add(others);
         }
+    }
+
+    /// Adds the sets of the pairs that race for certain. Returns whether one is new.
+    fn learn_certain(&mut self, placement: &BarrierPlacement, report: &PlacementReport) -> bool {
+        let before = self.sets.clone();
+        for pair in report.pairs.iter().filter(|pair| pair.is_certain) {
+            let set = self.separators(placement, pair);
+            if !set.is_empty() {
+                self.add(set);
+            }
+        }
+        self.sets != before
     }
 
     /// Returns the barriers that could separate a pair that races with a placement.

@@ -326,6 +326,7 @@ mod tests {
             coverage: Coverage { reached: 2, sites: 3 },
             unreached: Vec::new(),
             stats: Stats { ctas: 2, ..Stats::default() },
+            shown_with: None,
         }
     }
 

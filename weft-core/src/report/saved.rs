@@ -178,6 +178,7 @@ impl From<Report> for SavedReport {
             coverage,
             unreached,
             stats,
+            shown_with: _,
         } = report;
         let Coverage { reached, sites } = coverage;
         let Stats { ctas, warp_instructions, thread_commands, generations } = stats;
@@ -223,6 +224,7 @@ impl SavedReport {
                 thread_commands: self.thread_commands,
                 generations: self.generations,
             },
+            shown_with: None,
         })
     }
 }
@@ -361,6 +363,7 @@ mod tests {
             coverage: Coverage { reached: 1, sites: 2 },
             unreached: vec![Span { start: 1, end: 2 }],
             stats: Stats { ctas: 1, warp_instructions: 2, thread_commands: 3, generations: 4 },
+            shown_with: None,
         };
         assert_eq!(read(&write(&report), &launch), Some(report.clone()));
         let other = Launch { shared: Some(1), ..launch.clone() };

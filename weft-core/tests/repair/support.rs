@@ -45,7 +45,7 @@ pub(crate) fn repaired(module: &Module, aim: Aim) -> KernelRepair {
     let costs = Costs::default();
     let (kernel, most_checks, is_source) = ("k", 200, &|_: &str| true);
     let request = RepairRequest { module, kernel, aim, costs, most_checks, is_source };
-    repair(&request, &mut |changed, uniformity| {
+    repair(&request, &mut |changed, uniformity, _| {
         assert!(changed.errors.is_empty(), "{:?}\n{}", changed.errors, changed.text());
         reports(changed, uniformity)
     })

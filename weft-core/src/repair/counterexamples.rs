@@ -1,0 +1,36 @@
+//! Counterexamples: inputs with which some placement failed, and which the next one has to pass before all inputs are
+//! examined. One run with such an input costs little, and shows all pairs that race with it.
+
+use super::request::CheckDepth;
+use crate::finding::{Report, Verdict};
+use crate::launch::Launch;
+
+/// The launches, with chosen inputs, that some form of a kernel was defective under.
+#[derive(Clone, Debug, Default)]
+pub struct Counterexamples(Vec<Launch>);
+
+impl Counterexamples {
+    /// Checks a changed form of a kernel under `launch`, and before that, unless a whole check is asked for, under the
+    /// launches that earlier forms were defective under. Returns the report of the first launch that it is defective
+    /// under, or else the last one. An input that a changed form is not meant for is passed by.
+    ///
+    /// # Errors
+    /// Those of `check`.
+    pub fn check<E>(
+        &mut self,
+        launch: &Launch,
+        depth: CheckDepth,
+        check: impl Fn(&Launch) -> Result<Report, E>,
+    ) -> Result<Report, E> {
+        let first = if depth == CheckDepth::FirstDefect { &self.0[..] } else { &[] };
+        for known in first {
+            let report = check(&Launch { options: launch.options, ..known.clone() })?;
+            if report.verdict() == Verdict::Defect && !report.is_unfit() {
+                return Ok(report);
+            }
+        }
+        let report = check(launch)?;
+        self.0.extend(report.shown_with.clone());
+        Ok(report)
+    }
+}
