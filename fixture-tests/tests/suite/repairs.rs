@@ -20,32 +20,28 @@ use weft_fixture_tests::files;
 use weft_fixture_tests::language::Fixture;
 
 /// Kernels that a repair does not find its way back to, with the reason.
-const REFUSED: [&str; 13] = [
+const REFUSED: [&str; 5] = [
     // Where a barrier depends on an open condition that is the same for all threads, each of its outcomes is checked by itself.
     // Without that barrier the outcomes are checked together, and that is no proof.
     "own_ways_in_common_clean",
     "own_ways_counter_clean",
     // Without its barrier, the loop is not decided, and no input that is tried shows a defect: there is none.
     "open_trips_clean",
-    // What orders their accesses is an arrival at an mbarrier: the missing barrier of a warp lies between other
-    // instructions than those that race.
-    "elected_lane_alone",
+    // The barrier belongs in front of a loop that a branch leads to.
     "largest_count",
-    // Without its barrier, a fence stands where it does not come after all stores, and no barrier alone orders them for the copy.
-    "fence_of_others_clean",
     // Without barriers, phases depend on the schedule, and races are not examined.
-    "elected_lane",
-    "initialized_each_round",
-    "load_in_flight_clean",
-    "not_the_last",
-    "refilled_clean",
-    "boxes_differ_clean",
     "multicast_ring_clean",
 ];
 
-/// A kernel that branches to a label at which there is nothing but a barrier, in front of the next label: without it there is
-/// no place for one.
-const COSTLIER: &str = "maybe_synchronized";
+/// Kernels that the repair makes clean at a higher cost.
+const COSTLIER: [&str; 2] = [
+    // It branches to a label at which there is nothing but a barrier, in front of the next label: without that barrier there
+    // is no place for one.
+    "maybe_synchronized",
+    // Lanes learn at a barrier of their warp what others learn from an arrival of one of them: which points separate two
+    // accesses does not follow from their paths alone.
+    "elected_lane",
+];
 
 /// Which removals were undone, and how.
 #[derive(Debug, Default)]
@@ -53,7 +49,6 @@ struct Counts {
     kernels: usize,
     removals: usize,
     not_least: usize,
-    most_checks: usize,
     refused: BTreeSet<String>,
 }
 
@@ -112,7 +107,8 @@ fn restore(module: &Module, kernel: &str, launch: &Launch, most: Cost, counts: &
             counts.refused.insert(kernel.to_owned());
         }
     }
-    counts.most_checks = counts.most_checks.max(repair.checks);
+    let most_checks = if module.text().contains("mbarrier.") { 64 } else { 30 };
+    assert!(repair.checks <= most_checks, "{kernel}: {} checks", repair.checks);
     counts.removals += 1;
 }
 
@@ -145,13 +141,14 @@ fn what_is_taken_out_of_a_clean_fixture_is_found_again() {
             for removed in all.chain(single.filter(|_| optional.len() > 1)) {
                 let changed = without(&module, removed);
                 let before = cost_of(&module, name) - cost_of(&changed, name);
-                let most = if is_uniform && name != COSTLIER { before } else { Cost::INFINITY };
+                let most =
+                    if is_uniform && !COSTLIER.contains(&name) { before } else { Cost::INFINITY };
                 restore(&changed, name, &launch, most, &mut counts);
             }
         }
     }
     assert!(counts.kernels > 100 && counts.removals > 200, "{counts:?}");
-    assert!(counts.most_checks <= 30 && counts.not_least <= 5, "{counts:?}");
+    assert!(counts.not_least <= 5, "{counts:?}");
     assert_eq!(counts.refused, REFUSED.map(str::to_owned).into_iter().collect(), "{counts:?}");
 }
 

@@ -65,6 +65,11 @@ pub(super) fn has_partial(program: &Program, existing: &BTreeMap<Span, Existing>
     program.code.iter().filter(is_barrier).any(|instr| !existing.contains_key(&place(instr)))
 }
 
+/// Whether threads of a program wait at mbarrier objects.
+pub(super) fn has_objects(program: &Program) -> bool {
+    program.code.iter().any(|instr| instr.effect() == Effect::MbarrierWait)
+}
+
 /// A barrier of a kernel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Barrier {

@@ -50,13 +50,13 @@ pub fn repair<'c, E>(
 /// Returns the cost of the barriers that the kernel has and that can go; `None` for a kernel that is too large to repair.
 pub fn cost(request: &RepairRequest<'_>) -> Option<Cost> {
     let request = RepairRequest { aim: Aim::Minimize, ..*request };
-    let space = PlacementSpace::new(&request, &BTreeSet::new()).ok()?;
+    let space = PlacementSpace::new(&request, &BTreeSet::new(), false).ok()?;
     Some(space.cost_of(&space.given()))
 }
 
 fn outcome<E>(request: &RepairRequest<'_>, oracle: &mut Oracle<'_, E>) -> Result<RepairOutcome, E> {
     let too_many = |points| Ok(RepairOutcome::Refused(Obstacle::Points(points)));
-    let space = match PlacementSpace::new(request, &BTreeSet::new()) {
+    let space = match PlacementSpace::new(request, &BTreeSet::new(), false) {
         Ok(space) => space,
         Err(points) => return too_many(points),
     };
@@ -70,10 +70,10 @@ fn outcome<E>(request: &RepairRequest<'_>, oracle: &mut Oracle<'_, E>) -> Result
         Aim::Insert => separated_by_given(request, oracle)?,
         Aim::Minimize => Vec::new(),
     };
-    let (mut request, mut uniformity) = (*request, Uniformity::Cta);
+    let (mut request, mut uniformity, mut through_objects) = (*request, Uniformity::Cta, false);
     loop {
         let accesses = bare.accesses().chain(given.iter().flat_map(|pair| pair.accesses));
-        let space = match PlacementSpace::new(&request, &accesses.collect()) {
+        let space = match PlacementSpace::new(&request, &accesses.collect(), through_objects) {
             Ok(space) => space,
             Err(points) => return too_many(points),
         };
@@ -86,6 +86,11 @@ fn outcome<E>(request: &RepairRequest<'_>, oracle: &mut Oracle<'_, E>) -> Result
             {
                 request.is_source = &|_| false;
                 uniformity = Uniformity::Cta;
+            }
+            SearchEnd::Outcome(RepairOutcome::Refused(Obstacle::Findings(_)))
+                if space.has_objects && !through_objects =>
+            {
+                (through_objects, uniformity) = (true, Uniformity::Cta);
             }
             SearchEnd::Outcome(outcome) => return Ok(outcome),
             SearchEnd::Pairs(more) => bare.pairs.extend(more),
@@ -101,7 +106,7 @@ fn separated_by_given<E>(
     oracle: &mut Oracle<'_, E>,
 ) -> Result<Vec<RacingPair>, E> {
     let request = RepairRequest { aim: Aim::Minimize, ..*request };
-    let space = PlacementSpace::new(&request, &BTreeSet::new());
+    let space = PlacementSpace::new(&request, &BTreeSet::new(), false);
     match space.ok().filter(|space| !space.given().is_empty()) {
         Some(space) => {
             let none = BarrierPlacement::new();

@@ -104,12 +104,14 @@ fn racing_pair(finding: &Finding) -> Option<RacingPair> {
         Code::SharedRace
             | Code::GlobalRace
             | Code::AsyncRace
+            | Code::ProxyFence
             | Code::BenignRace
             | Code::UnorderedStrong
             | Code::PossibleRace
             | Code::RaceForInput
             | Code::Unsupported
             | Code::BarrierRecycling
+            | Code::MbarrierPhase
     );
     if finding.code == Code::DependsOnInput {
         return open_access(finding);

@@ -17,6 +17,12 @@ use crate::finding::Finding;
 /// Most guesses that are examined after one placement has failed.
 const MOST_GUESSES: usize = 4;
 
+/// Most placements of a kernel with mbarrier objects that are tried before what is not needed is left out of one.
+const MOST_WITH_OBJECTS: u32 = 8;
+
+/// Most checks of such a kernel before a barrier at every point is clean.
+const MOST_CHECKS_WITH_OBJECTS: usize = 48;
+
 /// Most placements that are tried when a barrier at every point is no proof.
 const MOST_WITH_FEW: usize = 8;
 
@@ -77,11 +83,9 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
         uniformity: Uniformity,
     ) -> Self {
         let is_of_warp = |pair: &RacingPair| pair.distance == Distance::Warp;
-        let kinds: &[BarrierKind] = if space.has_partial || bare.pairs.iter().any(is_of_warp) {
-            &[BarrierKind::Cta, BarrierKind::Warp]
-        } else {
-            &[BarrierKind::Cta]
-        };
+        let has_both = space.has_partial || space.has_objects || bare.pairs.iter().any(is_of_warp);
+        let kinds: &[BarrierKind] =
+            if has_both { &[BarrierKind::Cta, BarrierKind::Warp] } else { &[BarrierKind::Cta] };
         let points: BTreeSet<PointId> =
             bare.pairs.iter().flat_map(|pair| space.cut(pair)).collect();
         let both = |point: &PointId| kinds.iter().map(|kind| (*point, *kind)).collect::<Vec<_>>();
@@ -106,21 +110,31 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
         if !self.bare.pairs.iter().any(|pair| pair.is_certain) {
             self.examine_guesses(&BarrierPlacement::new(), self.bare)?;
         }
-        loop {
+        for round in 1.. {
             let placement = self.cheapest(false);
             let report = self.check(&placement)?;
             if report.is_clean {
-                return self.end(&placement, &report, self.is_whole);
+                return self.found(placement, report);
             }
             if let Some(end) = self.new_pairs(&report) {
                 return Ok(end);
             }
             self.learn(&placement, &report);
-            if self.oracle.is_spent() {
-                return self.give_up();
+            if self.is_spent() || self.is_wide() && round == MOST_WITH_OBJECTS {
+                break;
             }
             self.examine_guesses(&placement, &report)?;
         }
+        self.give_up()
+    }
+
+    /// Whether it is not known which points separate a pair, because of mbarrier objects.
+    const fn is_wide(&self) -> bool {
+        self.space.has_objects && self.space.has_partial
+    }
+
+    fn is_spent(&self) -> bool {
+        self.oracle.is_spent() || self.is_wide() && self.oracle.checks >= MOST_CHECKS_WITH_OBJECTS
     }
 
     fn check(&mut self, placement: &BarrierPlacement) -> Result<PlacementReport, E> {
@@ -159,7 +173,7 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
                     self.options.remove(&(point, *kind));
                 }
             }
-            if self.oracle.is_spent() {
+            if self.is_spent() {
                 return Ok(Some(SearchEnd::refused(Obstacle::Checks)));
             }
         }
@@ -179,7 +193,7 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
             let placement = self.cheapest(false);
             let report = self.check(&placement)?;
             if report.is_clean {
-                return self.end(&placement, &report, self.is_whole).map(Some);
+                return self.found(placement, report).map(Some);
             }
             is_new = self.learn_certain(&placement, &report);
         }
@@ -351,13 +365,38 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
     fn give_up(mut self) -> Result<SearchEnd, E> {
         let guessed = self.cheapest(true);
         let report = self.check(&guessed)?;
-        let (mut placement, mut clean) = if report.is_clean {
+        let (placement, report) = if report.is_clean {
             (guessed, report)
         } else {
             let all = self.strongest(|_| true);
             let report = self.check(&all)?;
             (all, report)
         };
+        let (placement, report) = self.thinned(placement, report)?;
+        self.end(&placement, &report, false)
+    }
+
+    /// Ends with the cheapest placement of all that might be clean.
+    fn found(
+        &mut self,
+        placement: BarrierPlacement,
+        report: PlacementReport,
+    ) -> Result<SearchEnd, E> {
+        if !self.space.has_objects {
+            return self.end(&placement, &report, self.is_whole);
+        }
+        // What is missing is not known from races alone, so that not all that was asked for is needed.
+        self.sets.clear();
+        let (placement, report) = self.thinned(placement, report)?;
+        self.end(&placement, &report, false)
+    }
+
+    /// Leaves out the dearest barriers of a clean placement that are not needed.
+    fn thinned(
+        &mut self,
+        mut placement: BarrierPlacement,
+        mut clean: PlacementReport,
+    ) -> Result<(BarrierPlacement, PlacementReport), E> {
         let mut barriers: Vec<PlacedBarrier> =
             placement.iter().map(|(point, kind)| (*point, *kind)).collect();
         barriers.sort_by(|(a, kind_a), (b, kind_b)| {
@@ -375,9 +414,19 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
                     continue;
                 }
             }
+            let weaker = (point, BarrierKind::Warp);
+            if self.space.has_objects && kind == BarrierKind::Cta && self.options.contains(&weaker)
+            {
+                placement.insert(point, BarrierKind::Warp);
+                let report = self.check(&placement)?;
+                if report.is_clean {
+                    clean = report;
+                    continue;
+                }
+            }
             placement.insert(point, kind);
         }
-        self.end(&placement, &clean, false)
+        Ok((placement, clean))
     }
 
     /// Returns the racing pairs that are not known yet, if some points that could separate them are no options.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::costs::{Cost, Costs, Nesting, Nestings};
 use super::cuts::Cuts;
-use super::existing::{existing, first_word, has_partial};
+use super::existing::{existing, first_word, has_objects, has_partial};
 use super::kind::BarrierKind;
 use super::patch::{BarrierPlacement, Patched, patched};
 use super::placement_report::{PlacementReport, RacingPair};
@@ -21,9 +21,12 @@ pub(super) struct PlacementSpace<'m> {
     pub(super) points: Vec<Point>,
     pub(super) nestings: Vec<Nesting>,
     pub(super) cuts: Cuts,
-    /// Whether threads of one warp can tell another warp, at a barrier between some threads, what they learnt at a barrier
-    /// of their own.
+    /// Whether threads of one warp can tell another warp, at a barrier between some threads or through an mbarrier object, what
+    /// they learnt at a barrier of their own.
     pub(super) has_partial: bool,
+    /// Whether threads wait at mbarrier objects: which races are seen then depends on phases, and one barrier more can be a
+    /// deadlock.
+    pub(super) has_objects: bool,
     /// The accesses that points are told apart by.
     pub(super) accesses: BTreeSet<Span>,
     /// For each branch, the points between it and the place where its sides converge.
@@ -44,18 +47,21 @@ pub(super) struct PlacementSpace<'m> {
 const MOST_POINTS: usize = 4000;
 
 impl<'m> PlacementSpace<'m> {
-    /// `accesses`: the instructions that race.
+    /// `accesses`: the instructions that race; `through_objects`: whether what a thread learns at a barrier is taken to reach
+    /// others through mbarrier objects.
     ///
     /// # Errors
     /// More points or blocks than are searched: their number.
     pub(super) fn new(
         request: &RepairRequest<'m>,
         accesses: &BTreeSet<Span>,
+        through_objects: bool,
     ) -> Result<Self, usize> {
         let RepairRequest { module, kernel, aim, costs, .. } = *request;
         let program = link(module, kernel);
         let existing = existing(&program, aim);
-        let has_partial = has_partial(&program, &existing);
+        let has_objects = has_objects(&program);
+        let has_partial = through_objects && has_objects || has_partial(&program, &existing);
         let points = points(module, &program, accesses, &existing);
         let size = points.len().max(program.blocks.len());
         if size > MOST_POINTS {
@@ -80,8 +86,7 @@ impl<'m> PlacementSpace<'m> {
             |place: &flow::Place| (place.span, site_at(module, Role::Here, place, String::new()));
         let sites: BTreeMap<Span, Site> = program.places.iter().map(site).collect();
         let mut seen = BTreeSet::new();
-        let spans = program.places.iter().map(|place| place.span);
-        let repeated = spans.filter(|span| !seen.insert(*span)).collect();
+        let repeated = instruction_spans(&program).filter(|span| !seen.insert(*span)).collect();
         let line = |point: &Point| {
             let site = sites.get(&point.anchor.span())?;
             site.source.iter().find(|line| (request.is_source)(&line.file)).cloned()
@@ -89,12 +94,12 @@ impl<'m> PlacementSpace<'m> {
         let lines: Vec<Option<SourceLine>> = points.iter().map(line).collect();
         let nesting: Vec<Nesting> = (0..points.len()).map(of_point).collect();
         let leader = leaders(module, &points, &lines, &nesting);
-        let accesses = accesses.clone();
         Ok(Self {
             module,
             points,
             has_partial,
-            accesses,
+            has_objects,
+            accesses: accesses.clone(),
             nestings: nesting,
             cuts,
             branches,
@@ -244,6 +249,10 @@ impl<'m> PlacementSpace<'m> {
     pub(super) fn is_guarded(&self, span: Span) -> bool {
         self.module.name(span).starts_with('@')
     }
+}
+
+fn instruction_spans(program: &Program) -> impl Iterator<Item = Span> {
+    program.places.iter().map(|place| place.span)
 }
 
 pub(super) fn link(module: &Module, kernel: &str) -> Program {
