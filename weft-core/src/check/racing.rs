@@ -165,7 +165,7 @@ fn record(
 ) -> (Pairs, bool) {
     let memory = passes.names.limit.memory / HISTORY_PART;
     let between = decision.between.racing();
-    let mut pairs = Pairs::within(memory);
+    let mut pairs = Pairs::within(memory, passes.names.limit.instructions);
     if passes.clustering().size() > 1 {
         pairs = pairs.in_clusters(detector::full_warps(passes.inputs.block).count());
     }

@@ -309,9 +309,7 @@ impl CopyMeeting<'_> {
         let [old, new] = self.rows;
         let bytes = self.bytes & watched;
         let mut threads = Threads::default();
-        for lane in lanes(new.lanes_at(bytes)) {
-            threads.of[lane] = old.lanes_at(new.bytes_of(lane) & bytes);
-        }
+        old.meet(new, bytes, |lane, others| threads.of[lane] = others);
         let Some((first, second)) = threads.first() else { return };
         let met = Met { space: self.access.space, page: self.page, bytes };
         let (first, second) = (

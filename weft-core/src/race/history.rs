@@ -11,7 +11,7 @@ use super::pairs::{Met, Pairs, RacingAccess, Threads};
 use super::rows::{KnownRows, LaneBytes, Row, rows};
 use super::stored::{StoredByte, are_same};
 use crate::emulate::memory::bytes::{Bytes, PAGE, places};
-use crate::emulate::{Access, LaneMask, Symbolics, Value, WarpId, lanes};
+use crate::emulate::{Access, LaneMask, Symbolics, Value, WarpId};
 use crate::flow::Pc;
 use crate::order::{Epoch, Order};
 use crate::ptx::Space;
@@ -350,10 +350,9 @@ impl Meeting<'_> {
         let both = old.row.bytes & new.row.bytes;
         let of = |unordered: &dyn Fn((WarpId, Epoch, LaneMask), (WarpId, usize)) -> LaneMask| {
             let mut threads = Threads::default();
-            for lane in lanes(new.row.lanes_at(both)) {
-                let others = old.row.lanes_at(new.row.bytes_of(lane) & both);
+            old.row.meet(&new.row, both, |lane, others| {
                 threads.of[lane] = unordered((before, old.when, others), (after, lane));
-            }
+            });
             threads
         };
         let unordered = of(&|before, after| self.order.unordered_lanes(before, after));

@@ -149,8 +149,8 @@ pub struct Pair {
 #[derive(Clone, Debug, Default)]
 pub struct Pairs {
     all: BTreeMap<(bool, Pc, Pc), Pair>,
-    /// Number of comparisons of accesses.
-    compared: u64,
+    /// Number of comparisons of accesses that are left.
+    left: u64,
     /// Number of entries in `Pair::seen` and `Pair::pages` of all pairs, and their limit.
     listed: u64,
     most: u64,
@@ -162,19 +162,22 @@ pub struct Pairs {
 /// Most pairs of instructions that are recorded.
 pub const MAX_PAIRS: usize = 1024;
 
-/// Number of comparisons of two accesses of a byte, each by up to 32 lanes, after which the explaining pass records no
-/// more pairs.
+/// The most comparisons of two accesses of a byte, each by up to 32 lanes, after which no more pairs are recorded.
 const MAX_COMPARED: u64 = 1 << 27;
+
+/// The comparisons that cost about as much as an instruction of a warp.
+const COMPARED_BY_INSTRUCTION: u64 = 2;
 
 /// Bytes that the pairs of lanes of two warps take.
 const PAIR_BYTES: u64 = 2 * (size_of::<[LaneMask; WARP]>() as u64 + 4 * size_of::<u64>() as u64);
 
 impl Pairs {
-    /// No pairs yet; they can take `memory` bytes.
-    pub const fn within(memory: u64) -> Self {
+    /// No pairs yet; they can take `memory` bytes, and as long as so many instructions.
+    pub fn within(memory: u64, instructions: u64) -> Self {
+        let left = instructions.saturating_mul(COMPARED_BY_INSTRUCTION).min(MAX_COMPARED);
         Self {
             all: BTreeMap::new(),
-            compared: 0,
+            left,
             listed: 0,
             most: memory / PAIR_BYTES,
             is_cut: false,
@@ -209,9 +212,10 @@ impl Pairs {
 
     /// Counts comparisons. Returns false if there were too many.
     pub(super) fn compare(&mut self, count: usize) -> bool {
-        self.compared = self.compared.saturating_add(count as u64);
-        self.is_cut |= self.compared > MAX_COMPARED;
-        self.compared <= MAX_COMPARED
+        let left = self.left.checked_sub(count as u64);
+        self.is_cut |= left.is_none();
+        self.left = left.unwrap_or(0);
+        left.is_some()
     }
 
     /// Whether there are no racing pairs.

@@ -91,6 +91,21 @@ impl Row {
         is_apart && other.lanes & !self.lanes == 0 && self.by == other.by
     }
 
+    /// Calls `visit` with each lane of a later row that accesses some of these bytes, which both rows access, and with the lanes
+    /// of this row that access some of the same ones. Each lane of the rows accesses some byte of its row.
+    pub(crate) fn meet(&self, later: &Self, bytes: Bytes, mut visit: impl FnMut(usize, LaneMask)) {
+        let have_own = self.has_own_lanes(later) || later.has_own_lanes(self);
+        let is_whole = later.bytes & !bytes == 0;
+        for lane in lanes(if is_whole { later.lanes } else { later.lanes_at(bytes) }) {
+            let others = if have_own {
+                self.lanes & 1 << lane
+            } else {
+                self.lanes_at(later.bytes_of(lane) & bytes)
+            };
+            visit(lane, others);
+        }
+    }
+
     /// Merges another row into this one, if one row can represent both. Returns whether it did.
     pub(crate) fn merge(&mut self, other: &Self) -> bool {
         let (same_lanes, same_bytes) = (self.lanes == other.lanes, self.bytes == other.bytes);
@@ -331,6 +346,28 @@ mod tests {
         affine.chain(each).collect()
     }
 
+    fn access(addresses: &Value, bytes: u32, mask: LaneMask, kind: AccessKind) -> Access<'_> {
+        Access {
+            warp: WarpId::new(0),
+            issuer: None,
+            lanes: mask,
+            pc: Pc(0),
+            space: Space::Shared,
+            addresses,
+            bytes,
+            kind,
+            reads: !kind.writes,
+            stored: &[],
+            condition: None,
+            variable: None,
+            is_representative: false,
+            class: None,
+            decides: false,
+            seen: None,
+            synchronizes: false,
+        }
+    }
+
     /// The rows of an access have exactly the bytes that each lane accesses.
     #[test]
     fn rows_say_who_accesses_what() {
@@ -341,25 +378,7 @@ mod tests {
                     for (writes, shift) in [(false, 0), (true, 0), (true, PAGE), (true, 40)] {
                         let addresses = addresses.plus(shift, 64);
                         let kind = AccessKind { writes, ..AccessKind::default() };
-                        let access = Access {
-                            warp: WarpId::new(0),
-                            issuer: None,
-                            lanes: mask,
-                            pc: Pc(0),
-                            space: Space::Shared,
-                            addresses: &addresses,
-                            bytes,
-                            kind,
-                            reads: !writes,
-                            stored: &[],
-                            condition: None,
-                            variable: None,
-                            is_representative: false,
-                            class: None,
-                            decides: false,
-                            seen: None,
-                            synchronizes: false,
-                        };
+                        let access = access(&addresses, bytes, mask, kind);
                         let mut said = Vec::new();
                         rows(&access, &mut known, |page, row| {
                             assert_eq!(row.lanes & !mask, 0);
@@ -385,5 +404,43 @@ mod tests {
             }
         }
         assert!(compared > 40_000, "{compared}");
+    }
+
+    /// The lanes that meet are those that share a byte, of rows as accesses have them and of parts of these.
+    #[test]
+    fn rows_meet_where_they_share_bytes() {
+        let (mut known, mut all) = (KnownRows::default(), Vec::new());
+        for addresses in addresses() {
+            for (bytes, mask) in [(4, LaneMask::MAX), (4, 0x0f0f_00f0), (8, 0xaaaa_aaaa), (2, 7)] {
+                let addresses = addresses.plus(0, 64);
+                let access = access(&addresses, bytes, mask, AccessKind::default());
+                rows(&access, &mut known, |page, row| {
+                    let mut part = row.clone();
+                    part.restrict(0xff0f_f0f0_0ff0_ffff << 32);
+                    all.extend([row, part].map(|row| (page, row)));
+                });
+            }
+        }
+        let mut met = 0;
+        for (page, old) in &all {
+            assert_eq!(old.lanes, old.lanes_at(old.bytes));
+            for (_, new) in all.iter().filter(|(other, _)| other == page) {
+                let both = old.bytes & new.bytes;
+                let parts = [both, both & 0x00ff_0ff0_f0f0_0f0f, both & 0xf];
+                for bytes in parts.into_iter().filter(|bytes| *bytes != 0) {
+                    let (mut said, mut expected) = ([0; WARP], [0; WARP]);
+                    old.meet(new, bytes, |lane, others| said[lane] = others);
+                    for lane in lanes(new.lanes) {
+                        let shared =
+                            |other: &usize| old.bytes_of(*other) & new.bytes_of(lane) & bytes != 0;
+                        expected[lane] =
+                            lanes(old.lanes).filter(shared).fold(0, |all, other| all | 1 << other);
+                    }
+                    met += expected.iter().filter(|others| **others != 0).count();
+                    assert_eq!(said, expected, "{old:?} {new:?} {bytes:x}");
+                }
+            }
+        }
+        assert!(met > 10_000, "{met}");
     }
 }

@@ -24,7 +24,7 @@ pub(crate) fn judge(program: &Program, schedule: Schedule) -> Option<Pairs> {
     let watched = Watched { shared: bytes.clone(), global: BTreeSet::new() };
     let mut explained = Explained {
         history: CtaHistory::within(u64::MAX, &watched),
-        pairs: Racing::within(u64::MAX),
+        pairs: Racing::within(u64::MAX, u64::MAX),
         symbolics: Symbolics::default(),
     };
     run(program, schedule, &mut explained)?;
