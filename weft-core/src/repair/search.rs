@@ -197,6 +197,8 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
             }
             is_new = self.learn_certain(&placement, &report);
         }
+        // Points that are left out later might be all that a set has.
+        self.sets.clear();
         Ok(None)
     }
 
