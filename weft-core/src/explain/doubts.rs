@@ -198,6 +198,13 @@ pub(crate) fn says_more_defects(finding: &Finding) -> bool {
         && (message.starts_with(MORE_RACES) || message.ends_with(OTHER_CTAS))
 }
 
+/// Whether a finding says that a run reached the limit of instructions.
+pub(crate) fn says_too_long(finding: &Finding) -> bool {
+    finding.code == Code::Limit && finding.message.contains(INSTRUCTIONS)
+}
+
+const INSTRUCTIONS: &str = "instructions of one cta";
+
 const OTHER_CTAS: &str = "the others were not run";
 
 const MORE_RACES: &str = "more accesses race than are compared";
@@ -330,7 +337,7 @@ fn too_many_agents(site: Site) -> Finding {
 fn out_of_fuel(names: &Names<'_>, site: Site, progress: Progress) -> Finding {
     let (one, all) = (names.limit.of_a_cta(), names.limit.instructions);
     let message = format!(
-        "more than {one} instructions of one cta, or {all} in all ctas and passes, counted once a warp"
+        "more than {one} {INSTRUCTIONS}, or {all} in all ctas and passes, counted once a warp"
     );
     let twice = all.saturating_mul(2);
     let help = format!(

@@ -12,6 +12,7 @@ use super::placement_report::RacingPair;
 use super::request::{Aim, Oracle, RepairCheck, RepairRequest, Uniformity};
 use super::search::{PlacementSearch, SearchEnd, checked};
 use super::space::PlacementSpace;
+use crate::explain::doubts::says_too_long;
 
 /// Finds the cheapest barriers that make a kernel clean.
 ///
@@ -65,6 +66,9 @@ fn outcome<E>(request: &RepairRequest<'_>, oracle: &mut Oracle<'_, E>) -> Result
         let is_least = true;
         let proof = Optimality { bare: &bare, is_least, skipped: &BTreeSet::new() };
         return Ok(mend(&space, &BarrierPlacement::new(), &bare, proof));
+    }
+    if bare.others.iter().any(says_too_long) {
+        return Ok(RepairOutcome::Refused(Obstacle::Findings(bare.others)));
     }
     let given = match request.aim {
         Aim::Insert => separated_by_given(request, oracle)?,

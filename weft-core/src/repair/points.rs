@@ -81,6 +81,9 @@ pub(super) fn points(
         found.extend(segment.points(module, existing, None));
     }
     found.extend(empty_sides(module, program).map(|anchor| (anchor, None)));
+    // Where a function ends without a return, its last block is named after the function.
+    let names: BTreeSet<Span> = module.functions.iter().map(|function| function.name).collect();
+    found.retain(|anchor, _| !names.contains(&anchor.span()));
     let mut found: Vec<Point> =
         found.into_iter().map(|(anchor, right)| Point { anchor, right }).collect();
     found.sort_by_key(|point| (point.anchor.span(), point.anchor));

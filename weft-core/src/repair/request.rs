@@ -1,6 +1,7 @@
 //! What to repair, and how placements are checked.
 
 use super::costs::Costs;
+use crate::explain::doubts::says_too_long;
 use crate::finding::Report;
 use crate::ptx::Module;
 
@@ -57,12 +58,17 @@ pub type RepairCheck<'c, E> =
 pub(super) struct Oracle<'c, E> {
     check: &'c mut RepairCheck<'c, E>,
     pub(super) checks: usize,
+    /// The checks that reached the limit of instructions.
+    endless: usize,
     most: usize,
 }
 
+/// Most checks that reach the limit of instructions: each takes seconds, and tells little.
+const MOST_ENDLESS: usize = 3;
+
 impl<'c, E> Oracle<'c, E> {
     pub(super) fn new(check: &'c mut RepairCheck<'c, E>, most: usize) -> Self {
-        Self { check, checks: 0, most }
+        Self { check, checks: 0, endless: 0, most }
     }
 
     /// Returns the reports about a changed module.
@@ -73,10 +79,13 @@ impl<'c, E> Oracle<'c, E> {
         depth: CheckDepth,
     ) -> Result<Vec<Report>, E> {
         self.checks += 1;
-        (self.check)(module, uniformity, depth)
+        let reports = (self.check)(module, uniformity, depth)?;
+        let is_endless = reports.iter().flat_map(|report| &report.findings).any(says_too_long);
+        self.endless += usize::from(is_endless);
+        Ok(reports)
     }
 
     pub(super) fn is_spent(&self) -> bool {
-        self.checks >= self.most
+        self.checks >= self.most || self.endless >= MOST_ENDLESS
     }
 }

@@ -1,7 +1,9 @@
 //! The shapes of the paper's micro-benchmarks (FMCAD'18, Table I), written anew: each with the least cost, reasoned out by
 //! hand.
 
-use weft_core::repair::{Aim, RepairOutcome};
+use weft_core::finding::Code;
+use weft_core::ptx;
+use weft_core::repair::{Aim, Obstacle, RepairOutcome};
 
 use crate::support::{kernel, kernel_with, mend, places, refused, repaired};
 
@@ -200,4 +202,27 @@ fn a_barrier_at_the_wrong_place_moves() {
     let moved = mend(&module, Aim::Insert);
     let after = "bar.sync 0; After st.shared.u32 [%r2+512], %r1;".to_owned();
     assert_eq!(places(&module, &moved), [after, "Remove bar.sync 0;".to_owned()]);
+}
+
+#[test]
+fn a_function_might_end_without_a_return() {
+    // One side of the branch leads past the last instruction, where there is nothing to put a barrier beside.
+    let body = "st.shared.u32 [%r2], %r1;\nld.shared.u32 %r6, [%r3];\nsetp.ge.u32 %p1, %r1, 32;\n@%p1 bra END;\n\
+                st.shared.u32 [%r2+512], %r1;\nld.shared.u32 %r6, [%r3+512];\nret;\nEND:\n{}";
+    let text = kernel(body).text().replace("{}\nret;\n", "");
+    let module = ptx::parse(&text);
+    assert!(module.errors.is_empty(), "{:?}\n{text}", module.errors);
+    let mend = mend(&module, Aim::Insert);
+    assert!(mend.cost >= 1.0, "{:?}", mend.edits);
+}
+
+#[test]
+fn a_kernel_that_does_not_end_is_checked_once() {
+    let body = "LOOP:\nst.shared.u32 [%r2], %r1;\nld.shared.u32 %r6, [%r3];\nbra LOOP;";
+    let repair = repaired(&kernel(body), Aim::Insert);
+    assert_eq!(repair.checks, 1, "{:?}", repair.outcome);
+    let RepairOutcome::Refused(Obstacle::Findings(findings)) = repair.outcome else {
+        panic!("{:?}", repair.outcome)
+    };
+    assert!(findings.iter().any(|finding| finding.code == Code::Limit), "{findings:?}");
 }

@@ -3,7 +3,7 @@
 #![allow(clippy::panic, reason = "these functions are the assertions of tests")]
 
 use weft_core::finding::{Report, Verdict};
-use weft_core::launch::{BarrierDivergence, Dim3, Launch};
+use weft_core::launch::{BarrierDivergence, Dim3, Launch, Limit};
 use weft_core::ptx::{self, Module};
 use weft_core::repair::{
     Action, Aim, Costs, KernelRepair, Mend, Obstacle, RepairOutcome, RepairRequest, Uniformity,
@@ -30,7 +30,8 @@ pub(crate) fn kernel_with(functions: &str, body: &str) -> Module {
 }
 
 pub(crate) fn reports(module: &Module, uniformity: Uniformity) -> Result<Vec<Report>, CheckError> {
-    let mut launch = Launch { block: Some(Dim3::line(64).into()), ..Launch::default() };
+    let limit = Limit { instructions: 1 << 20, ..Limit::default() };
+    let mut launch = Launch { block: Some(Dim3::line(64).into()), limit, ..Launch::default() };
     if uniformity == Uniformity::Cta {
         launch.options.barrier_divergence = BarrierDivergence::Cta;
     }
