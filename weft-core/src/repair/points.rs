@@ -81,7 +81,7 @@ pub(super) fn points(
         found.extend(segment.points(module, existing, None));
     }
     found.extend(empty_sides(module, program).map(|anchor| (anchor, None)));
-    // Where a function ends without a return, its last block is named after the function.
+    // What registers of a scope hold when it is entered has the place of the function's name.
     let names: BTreeSet<Span> = module.functions.iter().map(|function| function.name).collect();
     found.retain(|anchor, _| !names.contains(&anchor.span()));
     let mut found: Vec<Point> =
