@@ -33,14 +33,14 @@ const REFUSED: [&str; 5] = [
     "multicast_ring_clean",
 ];
 
-/// Kernels that the repair makes clean at a higher cost.
-const COSTLIER: [&str; 2] = [
+/// Kernels that the repair makes clean at a higher cost, and that cost.
+const COSTLIER: [(&str, Cost); 2] = [
     // It branches to a label at which there is nothing but a barrier, in front of the next label: without that barrier there
     // is no place for one.
-    "maybe_synchronized",
+    ("maybe_synchronized", 0.5),
     // Lanes learn at a barrier of their warp what others learn from an arrival of one of them: which points separate two
     // accesses does not follow from their paths alone.
-    "elected_lane",
+    ("elected_lane", 125.0),
 ];
 
 /// Which removals were undone, and how.
@@ -141,8 +141,12 @@ fn what_is_taken_out_of_a_clean_fixture_is_found_again() {
             for removed in all.chain(single.filter(|_| optional.len() > 1)) {
                 let changed = without(&module, removed);
                 let before = cost_of(&module, name) - cost_of(&changed, name);
-                let most =
-                    if is_uniform && !COSTLIER.contains(&name) { before } else { Cost::INFINITY };
+                let costlier = COSTLIER.iter().find(|(costlier, _)| *costlier == name);
+                let most = match costlier {
+                    Some((_, cost)) => before.max(*cost),
+                    None if is_uniform => before,
+                    None => Cost::INFINITY,
+                };
                 restore(&changed, name, &launch, most, &mut counts);
             }
         }

@@ -184,14 +184,15 @@ pub(super) fn search(
             }
         }
         inputs = longer;
-        inputs.sort_by_key(|input| extent(&open, input));
+        inputs.sort_by_key(|input| expected_work(&open, input));
     }
     let lesser = lesser.and_then(|found| reduce::reduced(&trials, *found));
     Ok(lesser.map(|found| (trials.finding(&found), found.input)))
 }
 
-/// Returns a number that grows with the instructions of a trial: threads, by iterations as the numbers bound them.
-fn extent(open: &OpenInputs, input: &ChosenInput) -> u128 {
+/// Returns a number by which trials are compared: one that is greater mostly needs more instructions. It is the number of
+/// threads, multiplied by all numbers, since each of them might be how often a loop is gone round.
+fn expected_work(open: &OpenInputs, input: &ChosenInput) -> u128 {
     let numbers = input.values.values().filter_map(|value| match value {
         ChosenValue::Integer(value) => u128::try_from(*value).ok(),
         ChosenValue::Float(_) | ChosenValue::Contents(..) => None,

@@ -87,7 +87,7 @@ impl CopyInFlight {
         }
     }
 
-    /// The instruction and the addresses.
+    /// The warp, the instruction and the addresses.
     fn place(&self) -> (WarpId, Pc, Value) {
         (self.warp, self.pc, self.addresses.clone())
     }
@@ -122,7 +122,7 @@ const MAX_COPIES: usize = 1 << 16;
 #[derive(Clone, Debug, Default)]
 pub struct CopiesInFlight {
     copies: BTreeMap<CopyId, CopyInFlight>,
-    /// The copies by their instruction and addresses.
+    /// The copies by their warp, instruction and addresses.
     by_place: HashMap<(WarpId, Pc, Value), Vec<CopyId>, RandomState>,
     /// The rows of the copies, by page.
     pages: HashMap<PageKey, Vec<(CopyId, Row)>, RandomState>,

@@ -172,7 +172,7 @@ const COMPARED_BY_INSTRUCTION: u64 = 2;
 const PAIR_BYTES: u64 = 2 * (size_of::<[LaneMask; WARP]>() as u64 + 4 * size_of::<u64>() as u64);
 
 impl Pairs {
-    /// No pairs yet; they can take `memory` bytes, and as long as so many instructions.
+    /// No pairs yet; they can take `memory` bytes, and comparisons about as long as so many instructions of a warp.
     pub fn within(memory: u64, instructions: u64) -> Self {
         let left = instructions.saturating_mul(COMPARED_BY_INSTRUCTION).min(MAX_COMPARED);
         Self {

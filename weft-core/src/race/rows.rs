@@ -314,10 +314,9 @@ fn lanes_below(end: i64) -> LaneMask {
 
 #[cfg(test)]
 mod tests {
+    use super::super::random::access;
     use super::*;
     use crate::emulate::{AccessKind, Value, WarpId};
-    use crate::flow::Pc;
-    use crate::ptx::Space;
 
     /// Addresses of lanes: with a constant step, all equal, and irregular.
     fn addresses() -> Vec<Value> {
@@ -346,28 +345,6 @@ mod tests {
         affine.chain(each).collect()
     }
 
-    fn access(addresses: &Value, bytes: u32, mask: LaneMask, kind: AccessKind) -> Access<'_> {
-        Access {
-            warp: WarpId::new(0),
-            issuer: None,
-            lanes: mask,
-            pc: Pc(0),
-            space: Space::Shared,
-            addresses,
-            bytes,
-            kind,
-            reads: !kind.writes,
-            stored: &[],
-            condition: None,
-            variable: None,
-            is_representative: false,
-            class: None,
-            decides: false,
-            seen: None,
-            synchronizes: false,
-        }
-    }
-
     /// The rows of an access have exactly the bytes that each lane accesses.
     #[test]
     fn rows_say_who_accesses_what() {
@@ -378,7 +355,7 @@ mod tests {
                     for (writes, shift) in [(false, 0), (true, 0), (true, PAGE), (true, 40)] {
                         let addresses = addresses.plus(shift, 64);
                         let kind = AccessKind { writes, ..AccessKind::default() };
-                        let access = access(&addresses, bytes, mask, kind);
+                        let access = access(WarpId::new(0), mask, &addresses, bytes, kind);
                         let mut said = Vec::new();
                         rows(&access, &mut known, |page, row| {
                             assert_eq!(row.lanes & !mask, 0);
@@ -413,7 +390,7 @@ mod tests {
         for addresses in addresses() {
             for (bytes, mask) in [(4, LaneMask::MAX), (4, 0x0f0f_00f0), (8, 0xaaaa_aaaa), (2, 7)] {
                 let addresses = addresses.plus(0, 64);
-                let access = access(&addresses, bytes, mask, AccessKind::default());
+                let access = access(WarpId::new(0), mask, &addresses, bytes, AccessKind::default());
                 rows(&access, &mut known, |page, row| {
                     let mut part = row.clone();
                     part.restrict(0xff0f_f0f0_0ff0_ffff << 32);

@@ -92,7 +92,7 @@ fn outcome<E>(request: &RepairRequest<'_>, oracle: &mut Oracle<'_, E>) -> Result
                 uniformity = Uniformity::Cta;
             }
             SearchEnd::Outcome(RepairOutcome::Refused(Obstacle::Findings(_)))
-                if space.has_objects && !through_objects =>
+                if space.has_objects && !space.has_partial =>
             {
                 (through_objects, uniformity) = (true, Uniformity::Cta);
             }

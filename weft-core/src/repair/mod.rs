@@ -43,5 +43,4 @@ pub use kind::BarrierKind;
 pub use outcome::{Action, Change, KernelRepair, Mend, Obstacle, RepairOutcome, Side};
 pub use patch::{Edit, edited};
 pub use request::{Aim, CheckDepth, RepairCheck, RepairRequest, Uniformity};
-
 pub use source_place::{BetweenLines, IterationPlace, SourcePlace};

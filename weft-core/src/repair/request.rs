@@ -86,6 +86,11 @@ impl<'c, E> Oracle<'c, E> {
     }
 
     pub(super) fn is_spent(&self) -> bool {
-        self.checks >= self.most || self.endless >= MOST_ENDLESS
+        self.checks >= self.most || self.is_endless()
+    }
+
+    /// Whether several checks reached the limit of instructions.
+    pub(super) const fn is_endless(&self) -> bool {
+        self.endless >= MOST_ENDLESS
     }
 }

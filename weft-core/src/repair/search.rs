@@ -17,14 +17,12 @@ use crate::finding::Finding;
 /// Most guesses that are examined after one placement has failed.
 const MOST_GUESSES: usize = 4;
 
-/// Most placements of a kernel with mbarrier objects that are tried before what is not needed is left out of one.
+/// Most placements that are tried before what is not needed is left out of one, if mbarrier objects hide which points separate
+/// two accesses.
 const MOST_WITH_OBJECTS: u32 = 8;
 
-/// Most checks of such a kernel before a barrier at every point is clean.
+/// Most checks, in that case, before a barrier at every point is clean.
 const MOST_CHECKS_WITH_OBJECTS: usize = 48;
-
-/// Most placements that are tried when a barrier at every point is no proof.
-const MOST_WITH_FEW: usize = 8;
 
 /// Checks a placement.
 pub(super) fn checked<E>(
@@ -128,7 +126,7 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
         self.give_up()
     }
 
-    /// Whether it is not known which points separate a pair, because of mbarrier objects.
+    /// Whether any point might separate any two accesses, because of mbarrier objects.
     const fn is_wide(&self) -> bool {
         self.space.has_objects && self.space.has_partial
     }
@@ -152,9 +150,6 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
             }
             let mut faulty = self.innermost(&report);
             if faulty.is_empty() && self.new_pairs(&report).is_none() {
-                if let Some(end) = self.with_few(&report)? {
-                    return Ok(Some(end));
-                }
                 faulty = self.deepest(&report);
                 self.is_whole &= faulty.is_empty();
             }
@@ -177,29 +172,6 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
                 return Ok(Some(SearchEnd::refused(Obstacle::Checks)));
             }
         }
-    }
-
-    /// Tries the cheapest placements that separate what races for certain, if a barrier at every point only leaves something
-    /// open: a proof might fail because of barriers that none of these has.
-    fn with_few(&mut self, strongest: &PlacementReport) -> Result<Option<SearchEnd>, E> {
-        if strongest.pairs.iter().any(|pair| pair.is_certain) {
-            return Ok(None);
-        }
-        let mut is_new = self.learn_certain(&BarrierPlacement::new(), self.bare);
-        for _ in 0..MOST_WITH_FEW {
-            if !is_new || self.oracle.is_spent() {
-                break;
-            }
-            let placement = self.cheapest(false);
-            let report = self.check(&placement)?;
-            if report.is_clean {
-                return self.found(placement, report).map(Some);
-            }
-            is_new = self.learn_certain(&placement, &report);
-        }
-        // Points that are left out later might be all that a set has.
-        self.sets.clear();
-        Ok(None)
     }
 
     /// Returns what a placement leaves, with all inputs examined.
@@ -282,27 +254,18 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
     /// Adds the sets that follow from a placement that is not clean: for each racing pair the barriers that could separate
     /// the two, without those that did not.
     fn learn(&mut self, placement: &BarrierPlacement, report: &PlacementReport) {
+        let mut is_new = false;
         for pair in &report.pairs {
             self.guesses.extend(self.space.guesses(pair));
+            let set = self.separators(placement, pair);
+            is_new |= pair.is_certain && !set.is_empty() && self.add(set);
         }
-        if !self.learn_certain(placement, report) {
+        if !is_new {
             // No racing pair tells what is missing. With fewer barriers more is wrong.
             let others = self.options.iter().copied();
             let others = others.filter(|(point, kind)| is_more(placement, *point, *kind)).collect();
             self.add(others);
         }
-    }
-
-    /// Adds the sets of the pairs that race for certain. Returns whether one is new.
-    fn learn_certain(&mut self, placement: &BarrierPlacement, report: &PlacementReport) -> bool {
-        let before = self.sets.clone();
-        for pair in report.pairs.iter().filter(|pair| pair.is_certain) {
-            let set = self.separators(placement, pair);
-            if !set.is_empty() {
-                self.add(set);
-            }
-        }
-        self.sets != before
     }
 
     /// Returns the barriers that could separate a pair that races with a placement.
@@ -323,11 +286,14 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
         self.options.iter().copied().filter(is_one).collect()
     }
 
-    fn add(&mut self, set: BTreeSet<PlacedBarrier>) {
-        if self.sets.iter().all(|known| !known.is_subset(&set)) {
+    /// Adds a set. Returns whether it says more than those that are known.
+    fn add(&mut self, set: BTreeSet<PlacedBarrier>) -> bool {
+        let is_new = self.sets.iter().all(|known| !known.is_subset(&set));
+        if is_new {
             self.sets.retain(|known| !set.is_subset(known));
             self.sets.insert(set);
         }
+        is_new
     }
 
     /// Examines guesses about the pairs that race with a placement, the smallest first: whether a pair races if only the
@@ -405,6 +371,9 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
             self.space.cost(*b, *kind_b).total_cmp(&self.space.cost(*a, *kind_a))
         });
         for (point, kind) in barriers {
+            if self.oracle.is_endless() {
+                break;
+            }
             placement.remove(&point);
             let is_enough = |set: &BTreeSet<PlacedBarrier>| {
                 set.iter().any(|(point, kind)| !is_more(&placement, *point, *kind))

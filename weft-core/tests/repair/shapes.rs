@@ -204,6 +204,19 @@ fn a_barrier_at_the_wrong_place_moves() {
 }
 
 #[test]
+fn a_barrier_can_be_all_that_a_side_of_a_branch_is_for() {
+    // The other side has a barrier. On this one there is nothing, or nothing but a jump.
+    let condition = "st.shared.u32 [%r2], %r1;\nsetp.eq.u32 %p1, %r8, 0;\n@%p1 bra OTHER;\n";
+    let (other, load) = ("OTHER:\nbar.sync 0;\n", "DONE:\nld.shared.u32 %r6, [%r3];\n");
+    for body in [
+        format!("{condition}{load}ret;\n{other}bra.uni DONE;"),
+        format!("{condition}bra.uni DONE;\n{other}{load}"),
+    ] {
+        assert_eq!(cost_and_places(&body).0, 0.5, "{body}");
+    }
+}
+
+#[test]
 fn a_scope_is_entered_without_an_instruction() {
     // In each iteration, what `q` holds is anything: that has no place but the name of the function.
     let body = "mov.u32 %r5, 0;\nLOOP:\nsetp.ge.u32 %p2, %r5, %r8;\n@%p2 bra END;\n{\n.reg .pred q;\nselp.u32 %r7, 1, 0, q;\n\

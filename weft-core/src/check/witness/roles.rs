@@ -40,7 +40,7 @@ struct Held {
     multiple_of: Params,
     /// The parameters that it is what is left of, after something is subtracted.
     rest_of: Params,
-    /// Whether it might differ between threads: their indices and what memory holds are in it.
+    /// Whether it might differ between threads: it is computed from their indices, or from what memory holds.
     differs: bool,
 }
 
@@ -225,26 +225,29 @@ fn role(instr: &Instr, at: usize, held: &[Held]) -> NumberRole {
 
 #[cfg(test)]
 mod tests {
-    use super::NumberRole::{Bound, Dividend, Divisor, Factor, Reciprocal, Shift, ShiftDivisor};
+    use super::NumberRole::{
+        Bound, Dividend, Divisor, Factor, Reciprocal, Shift, ShiftDivisor, Trips,
+    };
     use super::{NumberRole, roles};
     use crate::flow;
     use crate::ptx;
 
     #[test]
     fn numbers_have_roles() {
-        let names = ["m", "s", "d", "f", "a", "b", "n", "x", "y", "o"];
+        let names = ["m", "s", "d", "f", "a", "b", "n", "x", "y", "o", "i"];
         let params: Vec<_> = names.iter().map(|name| format!(".param .s64 {name}")).collect();
         let loads = names.map(|name| format!("ld.param.s64 %{name}, [{name}];\n")).concat();
         let registers: Vec<_> = names.iter().map(|name| format!("%{name}")).collect();
         let text = format!(
             ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k({})\n{{\n\
-             .reg .s64 {}, %t, %q, %r;\n.reg .u32 %u;\n.reg .pred %p;\n{loads}\
+             .reg .s64 {}, %t, %q, %r, %c;\n.reg .u32 %u;\n.reg .pred %p;\n{loads}\
              mov.u32 %u, %tid.x;\ncvt.s64.u32 %t, %u;\n\
              mul.hi.s64 %q, %t, %m;\nadd.s64 %q, %q, %t;\nshr.s64 %q, %q, %s;\n\
              mul.lo.s64 %r, %q, %d;\nsub.s64 %r, %t, %r;\nmul.lo.s64 %q, %q, %f;\n\
              mul.lo.s64 %r, %a, %b;\nsetp.lt.s64 %p, %t, %r;\n\
              sub.s64 %r, %n, %t;\nsetp.lt.s64 %p, %t, %r;\n\
-             div.s64 %r, %x, %y;\nadd.s64 %t, %t, %o;\nret;\n}}\n",
+             div.s64 %r, %x, %y;\nadd.s64 %t, %t, %o;\n\
+             mov.s64 %c, 0;\nL: add.s64 %c, %c, 1;\nsetp.lt.s64 %p, %c, %i;\n@%p bra L;\nret;\n}}\n",
             params.join(", "),
             registers.join(", ")
         );
@@ -262,6 +265,7 @@ mod tests {
             Dividend,
             Divisor,
             NumberRole::Unknown,
+            Trips,
         ];
         assert_eq!(roles(&program.expect("it links")), expected);
     }

@@ -1,0 +1,31 @@
+//! Inputs that a kernel failed with are tried first.
+
+use std::cell::RefCell;
+
+use weft_core::finding::Verdict;
+use weft_core::launch::Launch;
+use weft_core::repair::{CheckDepth, Counterexamples};
+use weft_core::{CheckError, check};
+
+use crate::support::kernel;
+
+#[test]
+fn an_input_that_failed_is_tried_first_unless_all_are_asked_for() {
+    let module = kernel("st.shared.u32 [%r2], %r1;\nld.shared.u32 %r6, [%r3];");
+    let function = module.kernel("k").expect("the kernel is there");
+    let tried = RefCell::new(Vec::new());
+    let check = |launch: &Launch| -> Result<_, CheckError> {
+        tried.borrow_mut().push(launch.clone());
+        check(&module, function, launch)
+    };
+    let mut any = Launch::default();
+    any.options.witness = 8;
+    let mut failed = Counterexamples::default();
+    let mut verdict = |depth| failed.check(&any, depth, check).expect("the launch fits").verdict();
+    // Nobody states a block, so that a race for a chosen one is open; with this block it is a defect.
+    assert_eq!(verdict(CheckDepth::FirstDefect), Verdict::Open);
+    assert_eq!(verdict(CheckDepth::FirstDefect), Verdict::Defect);
+    assert_eq!(verdict(CheckDepth::Whole), Verdict::Open);
+    let stated: Vec<bool> = tried.borrow().iter().map(|launch| launch.block.is_some()).collect();
+    assert_eq!(stated, [false, true, false]);
+}
