@@ -385,16 +385,6 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
                     continue;
                 }
             }
-            let weaker = (point, BarrierKind::Warp);
-            if self.space.has_objects && kind == BarrierKind::Cta && self.options.contains(&weaker)
-            {
-                placement.insert(point, BarrierKind::Warp);
-                let report = self.check(&placement)?;
-                if report.is_clean {
-                    clean = report;
-                    continue;
-                }
-            }
             placement.insert(point, kind);
         }
         Ok((placement, clean))
