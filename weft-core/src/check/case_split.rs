@@ -16,6 +16,9 @@ const MAX_RUNS: u32 = 64;
 /// The most instructions that all cases together can run. Cases that settle a verdict mostly run a hundredth of these.
 const MAX_INSTRUCTIONS: u64 = 1 << 23;
 
+/// The most instructions of all cases if no barrier depends on them.
+const MAX_UNNEEDED: u64 = 1 << 21;
+
 /// The findings of a launch, and the decisions of all its cases.
 pub(super) struct LaunchResult {
     pub(super) findings: Vec<Finding>,
@@ -34,7 +37,7 @@ struct SplitCase {
 pub(super) fn check(passes: &mut PassContext<'_>) -> LaunchResult {
     let Some(mut whole) = passes.settle() else { return unsettled(passes.names) };
     if let Some(place) = split_of(&whole)
-        && let Some(cases) = split(passes, place)
+        && let Some(cases) = split(passes, place, MAX_INSTRUCTIONS)
     {
         return merged(passes, cases);
     }
@@ -44,6 +47,20 @@ pub(super) fn check(passes: &mut PassContext<'_>) -> LaunchResult {
     whole.close();
     let open = open_accesses(passes, &whole, &findings);
     LaunchResult { findings, decisions: vec![whole], open }
+}
+
+/// Checks a launch with all cases of the conditions at these places. Returns the result if all cases together take few
+/// instructions.
+pub(super) fn check_cases(
+    passes: &mut PassContext<'_>,
+    places: &[PlaceId],
+) -> Option<LaunchResult> {
+    let (first, others) = places.split_first()?;
+    for place in others {
+        passes.facts.splits.insert(*place);
+    }
+    let cases = split(passes, *first, MAX_UNNEEDED)?;
+    Some(merged(passes, cases))
 }
 
 /// Returns the accesses at open addresses that might race in a case, if nothing else is open there and there is no defect.
@@ -76,11 +93,11 @@ pub(super) fn split_of(decision: &Decision) -> Option<PlaceId> {
 }
 
 /// Runs all cases of a split; `None` if there are too many or one of them cannot be decided. What they find is looked at
-/// only once all of them have run.
-fn split(passes: &mut PassContext<'_>, place: PlaceId) -> Option<Vec<SplitCase>> {
+/// only once all of them have run. `most`: the instructions that all of them together can run.
+fn split(passes: &mut PassContext<'_>, place: PlaceId, most: u64) -> Option<Vec<SplitCase>> {
     passes.facts.splits.insert(place);
     let mut cases = Vec::new();
-    let most = passes.facts.spent().saturating_add(MAX_INSTRUCTIONS);
+    let most = passes.facts.spent().saturating_add(most);
     for _ in 0..MAX_RUNS {
         if passes.facts.spent() > most {
             return None;

@@ -255,6 +255,33 @@ fn among(
     with_slice(names, inputs, ctas, mark(Floats::Computed), (before, most))
 }
 
+/// Most places at which conditions are decided that no barrier depends on.
+const MOST_PLACES: usize = 3;
+
+/// Checks again a launch that is open, with all cases of the conditions that were left open. Returns the result if that
+/// decides the verdict.
+fn in_cases<'a>(
+    open: &PassContext<'a>,
+    outcome: &LaunchResult,
+    most: u64,
+) -> Option<(PassContext<'a>, LaunchResult)> {
+    let places: Vec<_> = open.facts.splits.left_open().collect();
+    let is = |class, found: &[Finding]| found.iter().any(|found| found.code.class() == class);
+    let is_open = !is(Class::Defect, &outcome.findings) && is(Class::Open, &outcome.findings);
+    if !is_open || places.is_empty() || places.len() > MOST_PLACES {
+        return None;
+    }
+    let limit = Limit { instructions: most, ..open.names.limit };
+    let mut facts = Facts::within(limit, open.facts.spent());
+    if open.inputs.draws_in_turn {
+        facts.choose_draw_order(open.ctas);
+    }
+    let mut passes = PassContext { facts, doubted: BTreeSet::new(), ..*open };
+    let found = case_split::check_cases(&mut passes, &places)?;
+    let is_decided = is(Class::Defect, &found.findings) || !is(Class::Open, &found.findings);
+    is_decided.then_some((passes, found))
+}
+
 fn with_slice(
     names: &Names<'_>,
     inputs: &Inputs,
@@ -269,7 +296,10 @@ fn with_slice(
     }
     let doubted = BTreeSet::new();
     let mut passes = PassContext { names, inputs, slice: &slice, ctas, facts, doubted };
-    let outcome = case_split::check(&mut passes);
+    let mut outcome = case_split::check(&mut passes);
+    if let Some((own, clean)) = in_cases(&passes, &outcome, most) {
+        (passes, outcome) = (own, clean);
+    }
     let PassContext { mut facts, mut doubted, .. } = passes;
     doubted.extend(outcome.decisions.iter().flat_map(Decision::open_origins).flatten());
     SliceResult {

@@ -7,7 +7,7 @@ use super::existing::{BarrierRole, Existing, first_word};
 use super::kind::BarrierKind;
 use crate::flow::{BlockId, Pc, Program, Terminator};
 use crate::ptx::isa::{Decoded, Effect};
-use crate::ptx::{Module, Span};
+use crate::ptx::{Module, Span, Statement};
 
 /// An index into the points of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -16,7 +16,7 @@ pub(super) struct PointId(pub(super) usize);
 /// Where a point lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Anchor {
-    /// In front of an instruction, behind its labels.
+    /// In front of an instruction, behind its labels; or in front of a label, behind another one.
     Before(Span),
     /// Behind an instruction, in front of the labels that follow.
     After(Span),
@@ -25,7 +25,7 @@ pub(super) enum Anchor {
 }
 
 impl Anchor {
-    /// The instruction beside the point, or the barrier that stands there.
+    /// The instruction or label beside the point, or the barrier that stands there.
     pub(super) const fn span(self) -> Span {
         match self {
             Self::Before(span) | Self::After(span) | Self::At(span, _) => span,
@@ -81,6 +81,7 @@ pub(super) fn points(
         found.extend(segment.points(module, existing, None));
     }
     found.extend(empty_sides(module, program).map(|anchor| (anchor, None)));
+    found.extend(later_labels(module, program).map(|label| (Anchor::Before(label), None)));
     // What registers of a scope hold when it is entered has the place of the function's name.
     let names: BTreeSet<Span> = module.functions.iter().map(|function| function.name).collect();
     found.retain(|anchor, _| !names.contains(&anchor.span()));
@@ -109,6 +110,25 @@ fn empty_sides(module: &Module, program: &Program) -> impl Iterator<Item = Ancho
             _ => None,
         }
     })
+}
+
+/// Returns the labels of a program that stand directly behind another one. Between the two is a place of its own: those who
+/// jump to the first come by it, such as to the front of a loop, and those who jump to the second do not.
+pub(super) fn later_labels(module: &Module, program: &Program) -> impl Iterator<Item = Span> {
+    let places: BTreeSet<Span> = program.places.iter().map(|place| place.span).collect();
+    let bodies = module.functions.iter().filter_map(|function| function.body.as_ref());
+    let (mut labels, mut later) = (Vec::new(), Vec::new());
+    for statement in bodies.flat_map(|body| &body.statements) {
+        match statement {
+            Statement::Label(label) => labels.push(*label),
+            Statement::Loc(_) => {}
+            Statement::Instruction(instruction) if places.contains(&instruction.span) => {
+                later.extend(labels.drain(..).skip(1));
+            }
+            _ => labels.clear(),
+        }
+    }
+    later.into_iter()
 }
 
 fn predecessors(program: &Program) -> Vec<usize> {

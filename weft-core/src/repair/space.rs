@@ -8,7 +8,7 @@ use super::existing::{existing, first_word, has_objects, has_partial};
 use super::kind::BarrierKind;
 use super::patch::{BarrierPlacement, Patched, patched};
 use super::placement_report::{PlacementReport, RacingPair};
-use super::points::{Anchor, Point, PointId, points};
+use super::points::{Anchor, Point, PointId, later_labels, points};
 use super::request::RepairRequest;
 use crate::explain::site_at;
 use crate::finding::{Code, Report, Role, Site, SourceLine};
@@ -35,7 +35,7 @@ pub(super) struct PlacementSpace<'m> {
     leader: Vec<PointId>,
     /// For each point, its line in a file that the author can change.
     lines: Vec<Option<SourceLine>>,
-    /// The instructions of the kernel, with their lines.
+    /// The instructions of the kernel, with their lines, and the labels that points stand in front of.
     sites: BTreeMap<Span, Site>,
     /// Instructions of functions that are called from several places: their lines differ in those of the calls.
     repeated: BTreeSet<Span>,
@@ -82,9 +82,7 @@ impl<'m> PlacementSpace<'m> {
             cuts.blocks(PointId(at)).map(|block| nestings.block(block)).max().unwrap_or_default()
         };
         let branches = branches(&full_program, &full, &cuts, &nestings, points.len());
-        let site =
-            |place: &flow::Place| (place.span, site_at(module, Role::Here, place, String::new()));
-        let sites: BTreeMap<Span, Site> = program.places.iter().map(site).collect();
+        let sites = sites(module, &program);
         let mut seen = BTreeSet::new();
         let repeated = instruction_spans(&program).filter(|span| !seen.insert(*span)).collect();
         let line = |point: &Point| {
@@ -249,6 +247,14 @@ impl<'m> PlacementSpace<'m> {
     pub(super) fn is_guarded(&self, span: Span) -> bool {
         self.module.name(span).starts_with('@')
     }
+}
+
+/// Returns the instructions of a program, and the labels that points stand in front of.
+fn sites(module: &Module, program: &Program) -> BTreeMap<Span, Site> {
+    let label = |span| flow::Place { span, source: Vec::new() };
+    let labels: Vec<_> = later_labels(module, program).map(label).collect();
+    let places = program.places.iter().chain(&labels);
+    places.map(|place| (place.span, site_at(module, Role::Here, place, String::new()))).collect()
 }
 
 fn instruction_spans(program: &Program) -> impl Iterator<Item = Span> {

@@ -217,6 +217,14 @@ fn a_barrier_can_be_all_that_a_side_of_a_branch_is_for() {
 }
 
 #[test]
+fn a_barrier_can_stand_between_two_labels() {
+    // One thread has nothing to store and comes by the first label, which is in front of the loop of the second.
+    let body = "mov.u32 %r5, 0;\nsetp.eq.u32 %p1, %r1, 7;\n@%p1 bra READY;\nst.shared.u32 [%r2], %r1;\nREADY:\nLOOP:\n\
+                ld.shared.u32 %r6, [%r3];\nadd.u32 %r5, %r5, 1;\nsetp.lt.u32 %p2, %r5, 3;\n@%p2 bra LOOP;";
+    assert_eq!(cost_and_places(body).0, 1.0);
+}
+
+#[test]
 fn a_scope_is_entered_without_an_instruction() {
     // In each iteration, what `q` holds is anything: that has no place but the name of the function.
     let body = "mov.u32 %r5, 0;\nLOOP:\nsetp.ge.u32 %p2, %r5, %r8;\n@%p2 bra END;\n{\n.reg .pred q;\nselp.u32 %r7, 1, 0, q;\n\

@@ -52,6 +52,8 @@ impl Choice {
 #[derive(Clone, Debug, Default)]
 pub struct Splits {
     at: BTreeSet<PlaceId>,
+    /// Where conditions that could be decided were left open, so that both sides ran, outside of loops.
+    left_open: BTreeSet<PlaceId>,
     choices: Vec<Choice>,
     /// The conditions that belong to the running cta, in the order in which they were first evaluated.
     own: Vec<(PlaceId, Lane)>,
@@ -66,6 +68,16 @@ impl Splits {
     /// Decides conditions at this place from now on. Returns false if they were decided there already.
     pub fn insert(&mut self, place: PlaceId) -> bool {
         self.at.insert(place)
+    }
+
+    /// Records that a condition was left open that could be decided at this place.
+    pub(crate) fn leave_open(&mut self, place: PlaceId) {
+        self.left_open.insert(place);
+    }
+
+    /// The places that were left open.
+    pub fn left_open(&self) -> impl Iterator<Item = PlaceId> + '_ {
+        self.left_open.iter().copied()
     }
 
     /// Whether no condition is decided.

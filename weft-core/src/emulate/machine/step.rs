@@ -274,6 +274,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             return Ok(if holds { (enabled | open, 0) } else { (enabled, 0) });
         }
         if self.facts.splits.is_empty() {
+            self.note_left_open(warp, condition, open, (place, branch));
             return Ok((enabled, open));
         }
         let value = &self.warps[warp].registers[condition.register];
@@ -297,6 +298,23 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             Some(_) => (enabled | open, 0),
             None => (enabled, open),
         })
+    }
+
+    /// Records that a branch ran both sides whose condition a case split could decide.
+    fn note_left_open(
+        &mut self,
+        warp: WarpId,
+        condition: Condition,
+        open: LaneMask,
+        (place, branch): (PlaceId, Option<(BlockId, BlockId)>),
+    ) {
+        let Some((id, _)) = branch else { return };
+        let value = &self.warps[warp].registers[condition.register];
+        if self.program.blocks[id.index()].loops.is_empty()
+            && self.common_value(value, open).is_some()
+        {
+            self.facts.splits.leave_open(place);
+        }
     }
 
     /// Moves lanes from the end of a block to its successors. Lanes whose condition is open run all successors.
