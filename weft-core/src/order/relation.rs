@@ -24,7 +24,7 @@ pub use tag::SignalTag;
 #[derive(Clone, Debug)]
 struct WarpClock {
     now: Epoch,
-    /// The epoch that its last arrival began whose generation it has waited for.
+    /// The epoch that its last arrival began that is a release, and whose generation it has waited for.
     met: Epoch,
     /// The lanes that have not ended.
     live: LaneMask,
@@ -39,15 +39,16 @@ impl WarpClock {
     }
 }
 
-/// A generation that is not complete yet.
+/// A generation of a barrier.
 #[derive(Clone, Debug)]
-struct OpenGeneration {
+struct BarrierGeneration {
     /// What its participants knew when they arrived, their arrivals included.
     joined: Clock,
+    /// Those whose arrival is a release.
     participants: Vec<Completion>,
 }
 
-impl OpenGeneration {
+impl BarrierGeneration {
     fn new(warps: usize) -> Self {
         Self { joined: Clock::new(warps), participants: Vec::new() }
     }
@@ -75,9 +76,9 @@ pub struct Order {
     copies: BTreeMap<WarpId, LaneCopies>,
     /// For each warp that has made something ready, what that is.
     publications: BTreeMap<WarpId, Publication>,
-    generations: BTreeMap<BarrierId, OpenGeneration>,
-    /// What was published in the last complete generation of the barrier of the cluster.
-    cluster: Option<Clock>,
+    generations: BTreeMap<BarrierId, BarrierGeneration>,
+    /// The last complete generation of the barrier of the cluster.
+    cluster: Option<BarrierGeneration>,
     /// For each barrier, the arrivals that completed its last generation: one that waited or, if none waited, all.
     completed: BTreeMap<BarrierId, Vec<Completion>>,
     /// For each mbarrier object that is initialized, what happened in its last phases.
@@ -152,7 +153,7 @@ impl Order {
         let clock = &mut self.warps[warp];
         let arrival = clock.tick();
         let generation =
-            self.generations.entry(barrier).or_insert_with(|| OpenGeneration::new(count));
+            self.generations.entry(barrier).or_insert_with(|| BarrierGeneration::new(count));
         if releases {
             clock.lanes.release(warp, clock.live, arrival, &mut generation.joined);
         } else {
@@ -163,7 +164,9 @@ impl Order {
                 ready.publish(clock.live, &mut generation.joined);
             }
         }
-        generation.participants.push(Completion { warp, arrival, pc, waits });
+        if releases {
+            generation.participants.push(Completion { warp, arrival, pc, waits });
+        }
         recycling
     }
 
@@ -181,7 +184,7 @@ impl Order {
     pub fn complete(&mut self, barrier: BarrierId) {
         let Some(generation) = self.generations.remove(&barrier) else { return };
         if barrier.is_of_cluster() {
-            self.cluster = Some(generation.joined);
+            self.cluster = Some(generation);
             return;
         }
         for own in generation.participants.iter().filter(|own| own.waits) {

@@ -68,10 +68,13 @@ impl Order {
 
     /// Records that a warp has waited for the last generation of the barrier of the cluster.
     pub fn see_cluster(&mut self, warp: WarpId) {
-        let Some(published) = &self.cluster else { return };
+        let Some(generation) = &self.cluster else { return };
         let clock = &mut self.warps[warp];
         clock.tick();
-        clock.lanes.learn(clock.live, published);
+        clock.lanes.learn(clock.live, &generation.joined);
+        if let Some(own) = generation.participants.iter().find(|own| own.warp == warp) {
+            clock.met = own.arrival;
+        }
     }
 
     /// Records a fence, if it makes something ready to be published or signalled.
