@@ -74,6 +74,22 @@ impl<'p> Nestings<'p> {
         })
     }
 
+    /// Whether how often a block runs hangs on a branch: the block lies between it and the block where its sides converge, or in
+    /// the innermost loop that it leaves.
+    pub(super) fn hangs_on(&self, branch: BlockId, block: BlockId) -> bool {
+        let own = &self.program.blocks[branch.index()];
+        let in_loop = || {
+            let header = own.loops.last().filter(|header| self.leaves(branch, **header));
+            header.is_some_and(|header| self.program.blocks[block.index()].loops.contains(header))
+        };
+        self.is_inside(branch, block) || in_loop()
+    }
+
+    fn leaves(&self, branch: BlockId, header: BlockId) -> bool {
+        let successors = self.program.blocks[branch.index()].terminator.successors();
+        successors.iter().any(|next| !self.program.blocks[next.index()].loops.contains(&header))
+    }
+
     /// Whether a block lies between a branch and the block where the branch's sides converge.
     pub(super) fn is_inside(&self, branch: BlockId, block: BlockId) -> bool {
         let Some(merge) = self.program.blocks[branch.index()].post_dominator else { return false };
@@ -85,10 +101,7 @@ impl<'p> Nestings<'p> {
     fn is_condition(&self, branch: BlockId, block: BlockId) -> bool {
         let own = &self.program.blocks[branch.index()];
         let successors = own.terminator.successors();
-        let leaves = |header: &BlockId| {
-            successors.iter().any(|next| !self.program.blocks[next.index()].loops.contains(header))
-        };
-        let is_exit = own.loops.last().is_some_and(leaves);
+        let is_exit = own.loops.last().is_some_and(|header| self.leaves(branch, *header));
         successors.len() > 1 && !is_exit && self.is_inside(branch, block)
     }
 }

@@ -74,7 +74,12 @@ fn outcome<E>(request: &RepairRequest<'_>, oracle: &mut Oracle<'_, E>) -> Result
         Aim::Insert => separated_by_given(request, oracle)?,
         Aim::Minimize => Vec::new(),
     };
-    let (mut request, mut uniformity, mut through_objects) = (*request, Uniformity::Cta, false);
+    // What the kernel does at barriers of its own, no placement changes.
+    let none = BarrierPlacement::new();
+    let is_uniform =
+        !space.has_objects || checked(oracle, &space, &none, Uniformity::Cta)?.is_uniform();
+    let strictest = if is_uniform { Uniformity::Cta } else { Uniformity::Launch };
+    let (mut request, mut uniformity, mut through_objects) = (*request, strictest, false);
     loop {
         let accesses = bare.accesses().chain(given.iter().flat_map(|pair| pair.accesses));
         let space = match PlacementSpace::new(&request, &accesses.collect(), through_objects) {
@@ -89,12 +94,12 @@ fn outcome<E>(request: &RepairRequest<'_>, oracle: &mut Oracle<'_, E>) -> Result
                 if space.has_copies() =>
             {
                 request.is_source = &|_| false;
-                uniformity = Uniformity::Cta;
+                uniformity = strictest;
             }
             SearchEnd::Outcome(RepairOutcome::Refused(Obstacle::Findings(_)))
                 if space.has_objects && !space.has_partial =>
             {
-                (through_objects, uniformity) = (true, Uniformity::Cta);
+                (through_objects, uniformity) = (true, strictest);
             }
             SearchEnd::Outcome(outcome) => return Ok(outcome),
             SearchEnd::Pairs(more) => bare.pairs.extend(more),

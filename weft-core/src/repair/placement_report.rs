@@ -35,6 +35,8 @@ pub(super) struct PlacementReport {
     pub(super) faulty: BTreeSet<PointId>,
     /// Branches because of which threads do not reach a barrier together.
     pub(super) branches: BTreeSet<Span>,
+    /// Open branches at which a warp stops.
+    pub(super) stops: BTreeSet<Span>,
     /// Findings that are about no barrier of the placement, races included.
     pub(super) others: Vec<Finding>,
     pub(super) assumptions: Vec<Assumption>,
@@ -59,6 +61,11 @@ impl PlacementReport {
         self.pairs.iter().flat_map(|pair| pair.accesses)
     }
 
+    /// Whether all threads reach the barriers together that the kernel has.
+    pub(super) fn is_uniform(&self) -> bool {
+        self.others.iter().all(|finding| finding.code != Code::BarrierDivergence)
+    }
+
     fn add(&mut self, original: &Module, patched: &Patched, finding: &Finding) {
         if finding.code.class() == Class::Warning {
             return;
@@ -72,7 +79,11 @@ impl PlacementReport {
             return;
         }
         let finding = restored(original, patched, finding);
-        self.pairs.extend(racing_pair(&finding));
+        let pair = racing_pair(&finding);
+        if pair.is_none() && finding.code == Code::DependsOnInput {
+            self.stops.extend(finding.sites.first().map(|site| site.span));
+        }
+        self.pairs.extend(pair);
         if !self.others.iter().any(|known| is_alike(known, &finding)) {
             self.others.push(finding);
         }

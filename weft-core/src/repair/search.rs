@@ -1,6 +1,6 @@
 //! The search for the cheapest clean placement: choose, check, learn, repeat.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::costs::scaled;
 use super::hitting::HittingSets;
@@ -69,6 +69,8 @@ pub(super) struct PlacementSearch<'s, 'm, 'o, 'c, E> {
     is_whole: bool,
     /// At least one of each of these is in every clean placement.
     sets: BTreeSet<BTreeSet<PlacedBarrier>>,
+    /// What the placements that were checked leave.
+    reports: BTreeMap<BarrierPlacement, PlacementReport>,
     /// Sets of points that might be such sets.
     pub(super) guesses: BTreeSet<BTreeSet<PointId>>,
 }
@@ -96,6 +98,7 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
             uniformity,
             is_whole: true,
             sets: BTreeSet::new(),
+            reports: BTreeMap::new(),
             guesses: BTreeSet::new(),
         }
     }
@@ -136,7 +139,12 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
     }
 
     fn check(&mut self, placement: &BarrierPlacement) -> Result<PlacementReport, E> {
-        checked(self.oracle, self.space, placement, self.uniformity)
+        if let Some(known) = self.reports.get(placement) {
+            return Ok(known.clone());
+        }
+        let report = checked(self.oracle, self.space, placement, self.uniformity)?;
+        self.reports.insert(placement.clone(), report.clone());
+        Ok(report)
     }
 
     /// Checks a barrier at every point, and drops those that are at fault. Returns an end if the kernel is not clean even
@@ -150,7 +158,10 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
             }
             let mut faulty = self.innermost(&report);
             if faulty.is_empty() && self.new_pairs(&report).is_none() {
-                faulty = self.deepest(&report);
+                faulty = self.stopping(&placement, &report);
+                if faulty.is_empty() {
+                    faulty = self.deepest(&report);
+                }
                 self.is_whole &= faulty.is_empty();
             }
             if faulty.is_empty() {
@@ -188,6 +199,17 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
         let innermost = report.faulty.iter().filter(|point| Some(self.depth(**point)) == deepest);
         let beside = report.branches.iter().flat_map(|branch| self.space.inside(*branch));
         innermost.copied().chain(beside).map(|point| self.space.leader(point)).collect()
+    }
+
+    /// Returns the points of a placement inside the open branches at which warps stop, such as those of a loop that polls.
+    fn stopping(
+        &self,
+        placement: &BarrierPlacement,
+        report: &PlacementReport,
+    ) -> BTreeSet<PointId> {
+        let inside = report.stops.iter().flat_map(|branch| self.space.inside(*branch));
+        let leaders = inside.map(|point| self.space.leader(point));
+        leaders.filter(|point| placement.contains_key(point)).collect()
     }
 
     /// Returns the deepest points of all, if no pair races for certain: a proof might fail because of barriers that a placement

@@ -309,7 +309,7 @@ fn branches(
         }
         let Ok(span) = full.place(program.places[block.place.0 as usize].span) else { continue };
         let is_inside = |point: &PointId| {
-            cuts.blocks(*point).any(|own| nestings.is_inside(BlockId::at(at), own))
+            cuts.blocks(*point).any(|own| nestings.hangs_on(BlockId::at(at), own))
         };
         found.entry(span).or_default().extend((0..count).map(PointId).filter(is_inside));
     }
