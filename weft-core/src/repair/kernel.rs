@@ -103,6 +103,9 @@ fn outcome<E>(request: &RepairRequest<'_>, oracle: &mut Oracle<'_, E>) -> Result
             }
             SearchEnd::Outcome(outcome) => return Ok(outcome),
             SearchEnd::Pairs(more) => bare.pairs.extend(more),
+            SearchEnd::NotUniform if space.has_objects && !space.has_partial => {
+                through_objects = true;
+            }
             SearchEnd::NotUniform => uniformity = Uniformity::Launch,
         }
     }

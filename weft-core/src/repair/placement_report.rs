@@ -33,6 +33,8 @@ pub(super) struct PlacementReport {
     pub(super) pairs: Vec<RacingPair>,
     /// Points whose barrier is part of a defect or of an open question.
     pub(super) faulty: BTreeSet<PointId>,
+    /// Those of them whose barrier some threads do not reach.
+    pub(super) divergent: BTreeSet<PointId>,
     /// Branches because of which threads do not reach a barrier together.
     pub(super) branches: BTreeSet<Span>,
     /// Open branches at which a warp stops.
@@ -75,6 +77,9 @@ impl PlacementReport {
         if !points.is_empty() {
             let branches = finding.sites.iter().filter(|site| site.role == Role::Branch);
             self.branches.extend(branches.filter_map(|site| patched.place(site.span).ok()));
+            if finding.code == Code::BarrierDivergence {
+                self.divergent.extend(&points);
+            }
             self.faulty.extend(points);
             return;
         }

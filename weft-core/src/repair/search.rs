@@ -19,7 +19,7 @@ const MOST_GUESSES: usize = 4;
 
 /// Most placements that are tried before what is not needed is left out of one, if mbarrier objects hide which points separate
 /// two accesses.
-const MOST_WITH_OBJECTS: u32 = 8;
+const MOST_WITH_OBJECTS: u32 = 4;
 
 /// Most checks, in that case, before a barrier at every point is clean.
 const MOST_CHECKS_WITH_OBJECTS: usize = 48;
@@ -156,7 +156,7 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
             if report.is_clean {
                 return Ok(None);
             }
-            let mut faulty = self.innermost(&report);
+            let mut faulty = self.innermost(&placement, &report);
             if faulty.is_empty() && self.new_pairs(&report).is_none() {
                 faulty = self.stopping(&placement, &report);
                 if faulty.is_empty() {
@@ -193,12 +193,24 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
     }
 
     /// Returns the points of a placement whose barriers are at fault: the innermost, which might be the reason why threads
-    /// wait at others, and all others under the same branches.
-    fn innermost(&self, report: &PlacementReport) -> BTreeSet<PointId> {
+    /// wait at others, and all others that the same threads reach: in the same runs, or under the same branches.
+    fn innermost(
+        &self,
+        placement: &BarrierPlacement,
+        report: &PlacementReport,
+    ) -> BTreeSet<PointId> {
         let deepest = report.faulty.iter().map(|point| self.depth(*point)).max();
         let innermost = report.faulty.iter().filter(|point| Some(self.depth(**point)) == deepest);
+        let innermost: Vec<PointId> = innermost.copied().collect();
+        let divergent = innermost.iter().filter(|point| report.divergent.contains(point));
+        let in_runs = divergent.flat_map(|point| {
+            let kind = placement.get(&self.space.leader(*point));
+            let is_alike = move |other: &PointId| placement.get(&self.space.leader(*other)) == kind;
+            self.space.in_run_of(*point).filter(is_alike)
+        });
         let beside = report.branches.iter().flat_map(|branch| self.space.inside(*branch));
-        innermost.copied().chain(beside).map(|point| self.space.leader(point)).collect()
+        let all = innermost.iter().copied().chain(in_runs).chain(beside);
+        all.map(|point| self.space.leader(point)).collect()
     }
 
     /// Returns the points of a placement inside the open branches at which warps stop, such as those of a loop that polls.
@@ -400,7 +412,8 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
             let is_enough = |set: &BTreeSet<PlacedBarrier>| {
                 set.iter().any(|(point, kind)| !is_more(&placement, *point, *kind))
             };
-            if self.sets.iter().all(is_enough) {
+            // The kernel as it is, without any of them, is not clean.
+            if !placement.is_empty() && self.sets.iter().all(is_enough) {
                 let report = self.check(&placement)?;
                 if report.is_clean {
                     clean = report;

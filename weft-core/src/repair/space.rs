@@ -8,7 +8,7 @@ use super::existing::{existing, first_word, has_objects, has_partial};
 use super::kind::BarrierKind;
 use super::patch::{BarrierPlacement, Patched, patched};
 use super::placement_report::{PlacementReport, RacingPair};
-use super::points::{Anchor, Point, PointId, later_labels, points};
+use super::points::{Anchor, Point, PointId, chains, later_labels, points};
 use super::request::RepairRequest;
 use crate::explain::site_at;
 use crate::finding::{Code, Report, Role, Site, SourceLine};
@@ -29,6 +29,8 @@ pub(super) struct PlacementSpace<'m> {
     pub(super) has_objects: bool,
     /// The accesses that points are told apart by.
     pub(super) accesses: BTreeSet<Span>,
+    /// For each point, the run of blocks without a branch that it lies in; `None` if it lies in several.
+    runs: Vec<Option<usize>>,
     /// For each branch, the points between it and the place where its sides converge.
     branches: BTreeMap<Span, BTreeSet<PointId>>,
     /// For each point, the first point of the same source line: these get a barrier together.
@@ -81,6 +83,7 @@ impl<'m> PlacementSpace<'m> {
         let of_point = |at: usize| {
             cuts.blocks(PointId(at)).map(|block| nestings.block(block)).max().unwrap_or_default()
         };
+        let runs = runs(&full_program, &cuts, points.len());
         let branches = branches(&full_program, &full, &cuts, &nestings, points.len());
         let sites = sites(module, &program);
         let mut seen = BTreeSet::new();
@@ -100,6 +103,7 @@ impl<'m> PlacementSpace<'m> {
             accesses: accesses.clone(),
             nestings: nesting,
             cuts,
+            runs,
             branches,
             leader,
             lines,
@@ -194,6 +198,13 @@ impl<'m> PlacementSpace<'m> {
             _ => None,
         };
         self.points.iter().enumerate().filter_map(kind).collect()
+    }
+
+    /// Returns the points that the same threads reach as a point, because no branch is between the two.
+    pub(super) fn in_run_of(&self, point: PointId) -> impl Iterator<Item = PointId> {
+        let own = self.runs[point.0];
+        let is_in = move |(_, run): &(usize, &Option<usize>)| own.is_some() && **run == own;
+        self.runs.iter().enumerate().filter(is_in).map(|(at, _)| PointId(at))
     }
 
     /// Returns the points inside the conditions of a branch.
@@ -292,6 +303,18 @@ fn leaders(
         leaders.push(key.map_or(own, |key| *first.entry(key).or_insert(own)));
     }
     leaders
+}
+
+/// Returns for each point the run of blocks without a branch that it lies in, if there is only one.
+fn runs(program: &Program, cuts: &Cuts, count: usize) -> Vec<Option<usize>> {
+    let runs = chains(program);
+    let run_of = |block| runs.iter().position(|run| run.contains(&block));
+    let of_point = |at| {
+        let mut blocks = cuts.blocks(PointId(at));
+        let first = blocks.next().filter(|_| blocks.next().is_none())?;
+        run_of(first)
+    };
+    (0..count).map(of_point).collect()
 }
 
 /// Returns for each branch the points inside it.
