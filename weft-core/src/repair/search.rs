@@ -404,25 +404,41 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
         barriers.sort_by(|(a, kind_a), (b, kind_b)| {
             self.space.cost(*b, *kind_b).total_cmp(&self.space.cost(*a, *kind_a))
         });
-        for (point, kind) in barriers {
+        for (point, _) in barriers {
             if self.oracle.is_endless() {
                 break;
             }
-            placement.remove(&point);
-            let is_enough = |set: &BTreeSet<PlacedBarrier>| {
-                set.iter().any(|(point, kind)| !is_more(&placement, *point, *kind))
-            };
-            // The kernel as it is, without any of them, is not clean.
-            if !placement.is_empty() && self.sets.iter().all(is_enough) {
-                let report = self.check(&placement)?;
-                if report.is_clean {
-                    clean = report;
-                    continue;
-                }
+            if let Some((fewer, report)) = self.without(point, &placement)? {
+                (placement, clean) = (fewer, report);
             }
-            placement.insert(point, kind);
         }
         Ok((placement, clean))
+    }
+
+    /// Returns a clean placement without the barrier at a point, and without those at which threads wait in vain then.
+    fn without(
+        &mut self,
+        point: PointId,
+        placement: &BarrierPlacement,
+    ) -> Result<Option<(BarrierPlacement, PlacementReport)>, E> {
+        let mut fewer = placement.clone();
+        let mut faulty = BTreeSet::from([point]);
+        while fewer.keys().any(|point| faulty.contains(point)) {
+            fewer.retain(|point, _| !faulty.contains(point));
+            let is_enough = |set: &BTreeSet<PlacedBarrier>| {
+                set.iter().any(|(point, kind)| !is_more(&fewer, *point, *kind))
+            };
+            // The kernel as it is, without any of them, is not clean.
+            if fewer.is_empty() || !self.sets.iter().all(is_enough) {
+                break;
+            }
+            let report = self.check(&fewer)?;
+            if report.is_clean {
+                return Ok(Some((fewer, report)));
+            }
+            faulty = report.faulty.iter().map(|point| self.space.leader(*point)).collect();
+        }
+        Ok(None)
     }
 
     /// Returns the racing pairs that are not known yet, if some points that could separate them are no options.
