@@ -44,7 +44,7 @@ fn read(folder: &Folder) -> String {
 fn a_barrier_is_inserted_between_the_accesses_of_a_race() {
     let folder = Folder::new("repair").with("shift.ptx", SHIFT).with("shift.cu", SOURCE);
     let run = folder.weft("repair shift.ptx --block 64 -o fixed.ptx").exits(0);
-    run.says("mended  shift.ptx::shift  (1 barrier inserted; cost 1, the least; 3 checks)")
+    run.says("mended  shift.ptx::shift  (1 barrier inserted; cost 1, the least; 2 checks)")
         .says("help[insert]: insert `__syncthreads()` after this line")
         .says("shift.cu:4:5")
         .says("     slots[t] = t;\n+    __syncthreads();\n     int other")

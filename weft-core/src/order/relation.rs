@@ -44,7 +44,7 @@ impl WarpClock {
 struct BarrierGeneration {
     /// What its participants knew when they arrived, their arrivals included.
     joined: Clock,
-    /// Those whose arrival is a release.
+    /// Those whose arrival is a release of all their lanes.
     participants: Vec<Completion>,
 }
 
@@ -154,17 +154,18 @@ impl Order {
         let arrival = clock.tick();
         let generation =
             self.generations.entry(barrier).or_insert_with(|| BarrierGeneration::new(count));
-        if releases {
-            clock.lanes.release(warp, clock.live, arrival, &mut generation.joined);
-        } else {
+        let (releasing, relaxed) = (clock.live & releases, clock.live & !releases);
+        if releasing != 0 {
+            clock.lanes.release(warp, releasing, arrival, &mut generation.joined);
+        }
+        if relaxed != 0 {
             let mut causes = Clock::new(0);
-            clock.lanes.release(warp, clock.live, arrival, &mut causes);
+            clock.lanes.release(warp, relaxed, arrival, &mut causes);
             generation.joined.join_causes(&causes);
             if let Some(ready) = self.publications.get(&warp) {
-                ready.publish(clock.live, &mut generation.joined);
+                ready.publish(relaxed, &mut generation.joined);
             }
-        }
-        if releases {
+        } else {
             generation.participants.push(Completion { warp, arrival, pc, waits });
         }
         recycling

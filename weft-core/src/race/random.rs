@@ -147,14 +147,26 @@ pub(super) fn synchronize(random: &mut Random, order: &mut Order) {
         1 => {
             for warp in (0..WARPS).map(WarpId::new).filter(|warp| *warp != left) {
                 let waits = random.below(3) > 0;
-                order.arrive(Arrival { warp, barrier: some, waits, releases: true, pc: Pc(0) });
+                order.arrive(Arrival {
+                    warp,
+                    barrier: some,
+                    waits,
+                    releases: LaneMask::MAX,
+                    pc: Pc(0),
+                });
             }
             return order.complete(some);
         }
         _ => return order.converge(left, random.mask(left)),
     }
     for warp in (0..WARPS).map(WarpId::new) {
-        order.arrive(Arrival { warp, barrier: all, waits: true, releases: true, pc: Pc(0) });
+        order.arrive(Arrival {
+            warp,
+            barrier: all,
+            waits: true,
+            releases: LaneMask::MAX,
+            pc: Pc(0),
+        });
     }
     order.complete(all);
 }

@@ -158,7 +158,9 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
             }
             let mut faulty = self.innermost(&placement, &report);
             if faulty.is_empty() && self.new_pairs(&report).is_none() {
-                faulty = self.stopping(&placement, &report);
+                if self.space.has_objects {
+                    faulty = self.stopping(&placement, &report);
+                }
                 if faulty.is_empty() {
                     faulty = self.deepest(&report);
                 }

@@ -163,7 +163,7 @@ impl Run<'_> {
             (WarpId::new(agent), BarrierId::named(CtaRank::default(), u64::from(barrier))?);
         let is_complete = self.barriers.arrive(warp, pc, barrier, threads, how, self.live).ok()?;
         let waits = how == BarrierUse::Sync;
-        if self.order.arrive(Arrival { warp, barrier, waits, releases: true, pc }).is_some() {
+        if self.order.arrive(Arrival { warp, barrier, waits, releases: u32::MAX, pc }).is_some() {
             return None;
         }
         if waits {

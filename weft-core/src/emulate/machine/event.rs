@@ -272,8 +272,8 @@ pub struct Arrival {
     pub barrier: BarrierId,
     /// Whether it waits for the generation (`sync`, `red`) or goes on (`arrive`).
     pub waits: bool,
-    /// Whether it is no `.relaxed` one: those that wait know then what the warp did.
-    pub releases: bool,
+    /// The lanes whose arrival is no `.relaxed` one: those that wait know then what these lanes did.
+    pub releases: LaneMask,
     /// The instruction.
     pub pc: Pc,
 }

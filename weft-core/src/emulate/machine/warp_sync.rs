@@ -133,7 +133,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let live = self.live_warps(barrier);
         let arrived = self.barriers_mut(barrier).arrive(warp, pc, barrier, count, how, live);
         let is_complete = arrived.map_err(misused)?;
-        let releases = !self.is_relaxed(pc);
+        let releasing = sides.iter().filter(|side| !self.is_relaxed(side.pc));
+        let releases = releasing.fold(0, |lanes, side| lanes | side.lanes);
         let waits = how != BarrierUse::Arrive;
         self.events.arrive(Arrival { warp, barrier, waits, releases, pc });
         if how == BarrierUse::Reduce {

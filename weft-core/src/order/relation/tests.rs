@@ -5,7 +5,7 @@ use crate::flow::Pc;
 /// A warp that waits at a barrier alone.
 fn synchronize_alone(order: &mut Order, warp: WarpId) {
     let barrier = BarrierId::named(CtaRank::default(), 1).expect("one of sixteen");
-    order.arrive(Arrival { warp, barrier, waits: true, releases: true, pc: Pc(0) });
+    order.arrive(Arrival { warp, barrier, waits: true, releases: LaneMask::MAX, pc: Pc(0) });
     order.complete(barrier);
 }
 
