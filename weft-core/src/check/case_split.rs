@@ -16,7 +16,7 @@ const MAX_RUNS: u32 = 64;
 /// The most instructions that all cases together can run. Cases that settle a verdict mostly run a hundredth of these.
 const MAX_INSTRUCTIONS: u64 = 1 << 23;
 
-/// The most instructions of all cases if no barrier depends on them.
+/// Likewise of cases of conditions that no barrier depends on.
 const MAX_UNNEEDED: u64 = 1 << 21;
 
 /// The findings of a launch, and the decisions of all its cases.
@@ -49,8 +49,8 @@ pub(super) fn check(passes: &mut PassContext<'_>) -> LaunchResult {
     LaunchResult { findings, decisions: vec![whole], open }
 }
 
-/// Checks a launch with all cases of the conditions at these places. Returns the result if all cases together take few
-/// instructions.
+/// Checks a launch with all cases of the conditions at these places, which no barrier depends on. `None` if there are too many
+/// cases, or they take too many instructions.
 pub(super) fn check_cases(
     passes: &mut PassContext<'_>,
     places: &[PlaceId],

@@ -255,11 +255,21 @@ fn among(
     with_slice(names, inputs, ctas, mark(Floats::Computed), (before, most))
 }
 
+/// Returns the facts that a check begins with. `spent`: instructions that were run before, of `most`.
+fn no_facts(names: &Names<'_>, inputs: &Inputs, ctas: u64, (spent, most): (u64, u64)) -> Facts {
+    let limit = Limit { instructions: most, ..names.limit };
+    let mut facts = Facts::within(limit, spent.min(most));
+    if inputs.draws_in_turn {
+        facts.choose_draw_order(ctas);
+    }
+    facts
+}
+
 /// Most places at which conditions are decided that no barrier depends on.
 const MOST_PLACES: usize = 3;
 
-/// Checks again a launch that is open, with all cases of the conditions that were left open. Returns the result if that
-/// decides the verdict.
+/// Checks a launch again whose verdict is open, with all cases of the conditions that were left open. Returns the result if
+/// that decides the verdict.
 fn in_cases<'a>(
     open: &PassContext<'a>,
     outcome: &LaunchResult,
@@ -271,11 +281,7 @@ fn in_cases<'a>(
     if !is_open || places.is_empty() || places.len() > MOST_PLACES {
         return None;
     }
-    let limit = Limit { instructions: most, ..open.names.limit };
-    let mut facts = Facts::within(limit, open.facts.spent());
-    if open.inputs.draws_in_turn {
-        facts.choose_draw_order(open.ctas);
-    }
+    let facts = no_facts(open.names, open.inputs, open.ctas, (open.facts.spent(), most));
     let mut passes = PassContext { facts, doubted: BTreeSet::new(), ..*open };
     let found = case_split::check_cases(&mut passes, &places)?;
     let is_decided = is(Class::Defect, &found.findings) || !is(Class::Open, &found.findings);
@@ -289,16 +295,12 @@ fn with_slice(
     slice: Slice,
     (spent, most): (u64, u64),
 ) -> SliceResult {
-    let limit = Limit { instructions: most, ..names.limit };
-    let mut facts = Facts::within(limit, spent.min(most));
-    if inputs.draws_in_turn {
-        facts.choose_draw_order(ctas);
-    }
+    let facts = no_facts(names, inputs, ctas, (spent, most));
     let doubted = BTreeSet::new();
     let mut passes = PassContext { names, inputs, slice: &slice, ctas, facts, doubted };
     let mut outcome = case_split::check(&mut passes);
-    if let Some((own, clean)) = in_cases(&passes, &outcome, most) {
-        (passes, outcome) = (own, clean);
+    if let Some(decided) = in_cases(&passes, &outcome, most) {
+        (passes, outcome) = decided;
     }
     let PassContext { mut facts, mut doubted, .. } = passes;
     doubted.extend(outcome.decisions.iter().flat_map(Decision::open_origins).flatten());

@@ -74,9 +74,9 @@ impl<'p> Nestings<'p> {
         })
     }
 
-    /// Whether how often a block runs hangs on a branch: the block lies between it and the block where its sides converge, or in
-    /// the innermost loop that it leaves.
-    pub(super) fn hangs_on(&self, branch: BlockId, block: BlockId) -> bool {
+    /// Whether a branch decides how often a block runs: the block lies between the branch and the block where its sides
+    /// converge, or in the innermost loop, if the branch leaves that.
+    pub(super) fn is_decided_by(&self, branch: BlockId, block: BlockId) -> bool {
         let own = &self.program.blocks[branch.index()];
         let in_loop = || {
             let header = own.loops.last().filter(|header| self.leaves(branch, **header));
@@ -85,6 +85,7 @@ impl<'p> Nestings<'p> {
         self.is_inside(branch, block) || in_loop()
     }
 
+    /// Whether a branch can leave the loop with this header.
     fn leaves(&self, branch: BlockId, header: BlockId) -> bool {
         let successors = self.program.blocks[branch.index()].terminator.successors();
         successors.iter().any(|next| !self.program.blocks[next.index()].loops.contains(&header))

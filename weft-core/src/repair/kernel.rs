@@ -74,7 +74,7 @@ fn outcome<E>(request: &RepairRequest<'_>, oracle: &mut Oracle<'_, E>) -> Result
         Aim::Insert => separated_by_given(request, oracle)?,
         Aim::Minimize => Vec::new(),
     };
-    // What the kernel does at barriers of its own, no placement changes.
+    // If not all threads reach the kernel's own barriers together, they do so with no placement.
     let none = BarrierPlacement::new();
     let is_uniform =
         !space.has_objects || checked(oracle, &space, &none, Uniformity::Cta)?.is_uniform();

@@ -33,7 +33,7 @@ pub(super) struct PlacementReport {
     pub(super) pairs: Vec<RacingPair>,
     /// Points whose barrier is part of a defect or of an open question.
     pub(super) faulty: BTreeSet<PointId>,
-    /// Those of them whose barrier some threads do not reach.
+    /// The faulty points whose barrier some threads do not reach.
     pub(super) divergent: BTreeSet<PointId>,
     /// Branches because of which threads do not reach a barrier together.
     pub(super) branches: BTreeSet<Span>,
@@ -63,7 +63,7 @@ impl PlacementReport {
         self.pairs.iter().flat_map(|pair| pair.accesses)
     }
 
-    /// Whether all threads reach the barriers together that the kernel has.
+    /// Whether all threads reach the kernel's own barriers together.
     pub(super) fn is_uniform(&self) -> bool {
         self.others.iter().all(|finding| finding.code != Code::BarrierDivergence)
     }

@@ -205,13 +205,13 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
         let innermost = report.faulty.iter().filter(|point| Some(self.depth(**point)) == deepest);
         let innermost: Vec<PointId> = innermost.copied().collect();
         let divergent = innermost.iter().filter(|point| report.divergent.contains(point));
-        let in_runs = divergent.flat_map(|point| {
-            let kind = placement.get(&self.space.leader(*point));
-            let is_alike = move |other: &PointId| placement.get(&self.space.leader(*other)) == kind;
-            self.space.in_run_of(*point).filter(is_alike)
-        });
+        let in_runs = divergent.flat_map(|point| self.space.in_run_of(*point));
         let beside = report.branches.iter().flat_map(|branch| self.space.inside(*branch));
-        let all = innermost.iter().copied().chain(in_runs).chain(beside);
+        // A weaker barrier than those at fault might do.
+        let kind = |point: &PointId| placement.get(&self.space.leader(*point));
+        let kinds: BTreeSet<_> = innermost.iter().map(kind).collect();
+        let others = in_runs.chain(beside).filter(|point| kinds.contains(&kind(point)));
+        let all = innermost.iter().copied().chain(others);
         all.map(|point| self.space.leader(point)).collect()
     }
 
@@ -417,7 +417,8 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
         Ok((placement, clean))
     }
 
-    /// Returns a clean placement without the barrier at a point, and without those at which threads wait in vain then.
+    /// Returns a clean placement without the barrier at a point, and without those that are at fault then, such as the one that
+    /// other threads waited at.
     fn without(
         &mut self,
         point: PointId,

@@ -31,7 +31,7 @@ pub(super) struct PlacementSpace<'m> {
     pub(super) accesses: BTreeSet<Span>,
     /// For each point, the run of blocks without a branch that it lies in; `None` if it lies in several.
     runs: Vec<Option<usize>>,
-    /// For each branch, the points between it and the place where its sides converge.
+    /// For each branch, the points between it and the place where its sides converge, and in the innermost loop that it leaves.
     branches: BTreeMap<Span, BTreeSet<PointId>>,
     /// For each point, the first point of the same source line: these get a barrier together.
     leader: Vec<PointId>,
@@ -200,14 +200,14 @@ impl<'m> PlacementSpace<'m> {
         self.points.iter().enumerate().filter_map(kind).collect()
     }
 
-    /// Returns the points that the same threads reach as a point, because no branch is between the two.
+    /// Returns the points that the same threads reach as this one, because no branch lies between.
     pub(super) fn in_run_of(&self, point: PointId) -> impl Iterator<Item = PointId> {
         let own = self.runs[point.0];
         let is_in = move |(_, run): &(usize, &Option<usize>)| own.is_some() && **run == own;
         self.runs.iter().enumerate().filter(is_in).map(|(at, _)| PointId(at))
     }
 
-    /// Returns the points inside the conditions of a branch.
+    /// Returns the points inside the sides of a branch, and in the innermost loop that it leaves.
     pub(super) fn inside(&self, branch: Span) -> impl Iterator<Item = PointId> {
         self.branches.get(&branch).into_iter().flatten().copied()
     }
@@ -317,7 +317,7 @@ fn runs(program: &Program, cuts: &Cuts, count: usize) -> Vec<Option<usize>> {
     (0..count).map(of_point).collect()
 }
 
-/// Returns for each branch the points inside it.
+/// Returns for each branch the points inside its sides, and in the innermost loop that it leaves.
 fn branches(
     program: &Program,
     full: &Patched,
@@ -332,7 +332,7 @@ fn branches(
         }
         let Ok(span) = full.place(program.places[block.place.0 as usize].span) else { continue };
         let is_inside = |point: &PointId| {
-            cuts.blocks(*point).any(|own| nestings.hangs_on(BlockId::at(at), own))
+            cuts.blocks(*point).any(|own| nestings.is_decided_by(BlockId::at(at), own))
         };
         found.entry(span).or_default().extend((0..count).map(PointId).filter(is_inside));
     }

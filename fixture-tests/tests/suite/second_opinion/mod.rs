@@ -68,6 +68,8 @@ pub(crate) struct Run<'p> {
     /// How each cta ended.
     pub(crate) ends: Vec<End>,
     pub(crate) races: Races,
+    /// Whether both sides of some branch ran, outside of loops, although all threads of a cta decide alike.
+    pub(crate) has_open_branch: bool,
 }
 
 fn is_broken(end: &End, record: &Record<'_>) -> bool {
@@ -82,7 +84,12 @@ fn run<'p>(program: &'p Program, inputs: &Inputs) -> Option<Run<'p>> {
     let threads = usize::try_from(inputs.block.count()).expect("few threads");
     let mut facts = Facts::new();
     for _ in 0..MOST_PASSES {
-        let mut run = Run { records: Vec::new(), ends: Vec::new(), races: Races::default() };
+        let mut run = Run {
+            records: Vec::new(),
+            ends: Vec::new(),
+            races: Races::default(),
+            has_open_branch: false,
+        };
         facts.begin();
         for index in 0..u32::try_from(inputs.grid.count()).expect("few ctas") {
             let cta = Cta { at: inputs.grid.point(index.into()), index };
@@ -108,6 +115,7 @@ fn run<'p>(program: &'p Program, inputs: &Inputs) -> Option<Run<'p>> {
         let is_news = facts.interfere(program, &loaded, bytes, []);
         // Signals are not followed.
         if facts.settle(false) && !is_news {
+            run.has_open_branch = facts.splits.left_open().next().is_some();
             return Some(run);
         }
     }
