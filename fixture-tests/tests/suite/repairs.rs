@@ -18,13 +18,6 @@ use weft_core::repair::{
 use weft_fixture_tests::files;
 use weft_fixture_tests::language::Fixture;
 
-/// Kernels that the repair makes clean at a higher cost, and that cost.
-const COSTLIER: [(&str, Cost); 1] = [
-    // Lanes learn at a barrier of their warp what others learn from an arrival of one of them: which points separate two
-    // accesses does not follow from their paths alone.
-    ("elected_lane", 125.0),
-];
-
 /// Which removals were undone, and how.
 #[derive(Debug, Default)]
 struct Counts {
@@ -118,12 +111,7 @@ fn what_is_taken_out_of_a_clean_fixture_is_found_again() {
             for removed in all.chain(single.filter(|_| optional.len() > 1)) {
                 let changed = without(&module, removed);
                 let before = cost_of(&module, name) - cost_of(&changed, name);
-                let costlier = COSTLIER.iter().find(|(costlier, _)| *costlier == name);
-                let most = match costlier {
-                    Some((_, cost)) => before.max(*cost),
-                    None if is_uniform => before,
-                    None => Cost::INFINITY,
-                };
+                let most = if is_uniform { before } else { Cost::INFINITY };
                 restore(&changed, name, &launch, most, &mut counts);
             }
         }

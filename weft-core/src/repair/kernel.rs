@@ -10,7 +10,7 @@ use super::outcome::{KernelRepair, Obstacle, RepairOutcome};
 use super::patch::BarrierPlacement;
 use super::placement_report::RacingPair;
 use super::request::{Aim, Oracle, RepairCheck, RepairRequest, Uniformity};
-use super::search::{PlacementSearch, SearchEnd, checked};
+use super::search::{FaultyBarriers, PlacementSearch, SearchEnd, checked};
 use super::space::PlacementSpace;
 use crate::explain::doubts::says_too_long;
 
@@ -80,13 +80,14 @@ fn outcome<E>(request: &RepairRequest<'_>, oracle: &mut Oracle<'_, E>) -> Result
         !space.has_objects || checked(oracle, &space, &none, Uniformity::Cta)?.is_uniform();
     let strictest = if is_uniform { Uniformity::Cta } else { Uniformity::Launch };
     let (mut request, mut uniformity, mut through_objects) = (*request, strictest, false);
+    let mut faulty = FaultyBarriers::new();
     loop {
         let accesses = bare.accesses().chain(given.iter().flat_map(|pair| pair.accesses));
         let space = match PlacementSpace::new(&request, &accesses.collect(), through_objects) {
             Ok(space) => space,
             Err(points) => return too_many(points),
         };
-        let mut search = PlacementSearch::new(&space, &bare, oracle, uniformity);
+        let mut search = PlacementSearch::new(&space, &bare, oracle, uniformity, &mut faulty);
         search.guesses.extend(given.iter().map(|pair| space.cut(pair)));
         match search.run()? {
             // The places of one line might differ: some might be reached by all threads, and others not.
@@ -95,6 +96,7 @@ fn outcome<E>(request: &RepairRequest<'_>, oracle: &mut Oracle<'_, E>) -> Result
             {
                 request.is_source = &|_| false;
                 uniformity = strictest;
+                faulty.clear();
             }
             SearchEnd::Outcome(RepairOutcome::Refused(Obstacle::Findings(_)))
                 if space.has_objects && !space.has_partial =>
@@ -106,7 +108,10 @@ fn outcome<E>(request: &RepairRequest<'_>, oracle: &mut Oracle<'_, E>) -> Result
             SearchEnd::NotUniform if space.has_objects && !space.has_partial => {
                 through_objects = true;
             }
-            SearchEnd::NotUniform => uniformity = Uniformity::Launch,
+            SearchEnd::NotUniform => {
+                uniformity = Uniformity::Launch;
+                faulty.clear();
+            }
         }
     }
 }

@@ -26,6 +26,13 @@ pub(super) struct RacingPair {
     pub(super) finding: Finding,
 }
 
+impl RacingPair {
+    /// Whether the two are uses of an mbarrier object in phases that follow each other.
+    pub(super) fn is_of_phases(&self) -> bool {
+        self.finding.code == Code::MbarrierPhase
+    }
+}
+
 /// What the reports about a placement say, with places in the original text.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PlacementReport {

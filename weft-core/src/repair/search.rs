@@ -52,6 +52,9 @@ impl SearchEnd {
     }
 }
 
+/// Barriers that threads do not reach together, whatever other barriers there are.
+pub(super) type FaultyBarriers = BTreeSet<(Anchor, BarrierKind)>;
+
 /// A barrier of some kind at some point.
 type PlacedBarrier = (PointId, BarrierKind);
 
@@ -65,8 +68,10 @@ pub(super) struct PlacementSearch<'s, 'm, 'o, 'c, E> {
     /// The barriers that a placement can have.
     options: BTreeSet<PlacedBarrier>,
     uniformity: Uniformity,
-    /// Whether every point that is no option was at fault.
+    /// Whether every barrier that is no option was at fault.
     is_whole: bool,
+    /// The barriers that were at fault.
+    faulty: &'s mut FaultyBarriers,
     /// At least one of each of these is in every clean placement.
     sets: BTreeSet<BTreeSet<PlacedBarrier>>,
     /// What the placements that were checked leave.
@@ -76,11 +81,13 @@ pub(super) struct PlacementSearch<'s, 'm, 'o, 'c, E> {
 }
 
 impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
+    /// `faulty`: those of earlier searches among fewer points, to which this one adds.
     pub(super) fn new(
         space: &'s PlacementSpace<'m>,
         bare: &'s PlacementReport,
         oracle: &'o mut Oracle<'c, E>,
         uniformity: Uniformity,
+        faulty: &'s mut FaultyBarriers,
     ) -> Self {
         let is_of_warp = |pair: &RacingPair| pair.distance == Distance::Warp;
         let has_both = space.has_partial || space.has_objects || bare.pairs.iter().any(is_of_warp);
@@ -88,12 +95,17 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
             if has_both { &[BarrierKind::Cta, BarrierKind::Warp] } else { &[BarrierKind::Cta] };
         let points: BTreeSet<PointId> =
             bare.pairs.iter().flat_map(|pair| space.cut(pair)).collect();
-        let both = |point: &PointId| kinds.iter().map(|kind| (*point, *kind)).collect::<Vec<_>>();
+        let is_right = |(point, kind): &PlacedBarrier| {
+            !faulty.contains(&(space.points[point.0].anchor, *kind))
+        };
+        let both = points.iter().flat_map(|point| kinds.iter().map(|kind| (*point, *kind)));
+        let options = both.filter(is_right).collect();
         Self {
             space,
             bare,
             oracle,
-            options: points.iter().flat_map(both).collect(),
+            options,
+            faulty,
             points,
             uniformity,
             is_whole: true,
@@ -111,8 +123,9 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
         if !self.bare.pairs.iter().any(|pair| pair.is_certain) {
             self.examine_guesses(&BarrierPlacement::new(), self.bare)?;
         }
+        let mut believed = self.in_front_of_arrivals();
         for round in 1.. {
-            let placement = self.cheapest(false);
+            let placement = self.cheapest(&std::mem::take(&mut believed));
             let report = self.check(&placement)?;
             if report.is_clean {
                 return self.found(placement, report);
@@ -132,6 +145,12 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
     /// Whether any point might separate any two accesses, because of mbarrier objects.
     const fn is_wide(&self) -> bool {
         self.space.has_objects && self.space.has_partial
+    }
+
+    /// Returns the points in front of each arrival in a later phase: one lane might arrive for the lanes of its warp.
+    fn in_front_of_arrivals(&self) -> BTreeSet<BTreeSet<PointId>> {
+        let pairs = self.bare.pairs.iter().filter(|pair| pair.is_of_phases());
+        pairs.map(|pair| self.space.in_front_of(pair.accesses[0])).collect()
     }
 
     fn is_spent(&self) -> bool {
@@ -157,6 +176,8 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
                 return Ok(None);
             }
             let mut faulty = self.innermost(&placement, &report);
+            // Otherwise a barrier more might let threads reach these together.
+            let is_always = !faulty.is_empty() && self.uniformity == Uniformity::Cta;
             if faulty.is_empty() && self.new_pairs(&report).is_none() {
                 if self.space.has_objects {
                     faulty = self.stopping(&placement, &report);
@@ -179,6 +200,9 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
             for point in faulty {
                 if let Some(kind) = placement.get(&point) {
                     self.options.remove(&(point, *kind));
+                    if is_always {
+                        self.faulty.insert((self.space.points[point.0].anchor, *kind));
+                    }
                 }
             }
             if self.is_spent() {
@@ -251,8 +275,8 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
     }
 
     /// Returns the cheapest placement that has a barrier of each set, and of the cheapest ones one that has a barrier of
-    /// most guesses. `believes`: a barrier of each guess is needed too.
-    fn cheapest(&self, believes: bool) -> BarrierPlacement {
+    /// most guesses. `believed`: sets of points of which a barrier is taken to be needed too.
+    fn cheapest(&self, believed: &BTreeSet<BTreeSet<PointId>>) -> BarrierPlacement {
         let options: Vec<PlacedBarrier> = self.options.iter().copied().collect();
         let index = |barrier: &PlacedBarrier| options.binary_search(barrier).ok();
         let indices =
@@ -261,20 +285,13 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
             let is_in = |at: &usize| points.contains(&options[*at].0);
             (0..options.len()).filter(is_in).collect::<Vec<_>>()
         };
-        let guesses: Vec<Vec<usize>> =
-            minimal(&self.guesses).map(guess).filter(|guess| !guess.is_empty()).collect();
-        let mut sets: Vec<Vec<usize>> = self.sets.iter().map(indices).collect();
-        let preferred = if believes {
-            sets.extend(guesses);
-            Vec::new()
-        } else {
-            guesses
-        };
+        let of_points = |all| minimal(all).map(guess).filter(|guess| !guess.is_empty());
+        let sets = self.sets.iter().map(indices).chain(of_points(believed)).collect();
         let choice = HittingSets {
             costs: scaled(options.iter().map(|(point, kind)| self.space.cost(*point, *kind))),
             ties: options.iter().map(|barrier| self.reluctance(*barrier)).collect(),
             sets,
-            preferred,
+            preferred: of_points(&self.guesses).collect(),
         };
         let best = choice.best().expect("a barrier at every point is in each set");
         best.into_iter().map(|at| options[at]).collect()
@@ -314,7 +331,9 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
         let is_one = |(point, kind): &PlacedBarrier| {
             cut.contains(point)
                 && match pair.distance {
-                    _ if self.space.has_partial => is_more(placement, *point, *kind),
+                    _ if self.space.has_partial || pair.is_of_phases() => {
+                        is_more(placement, *point, *kind)
+                    }
                     Distance::Warp => !placement.contains_key(point),
                     Distance::Cta => *kind == BarrierKind::Cta && is_more(placement, *point, *kind),
                 }
@@ -367,7 +386,7 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
     /// Looks for a clean placement that might not be the cheapest: takes every guess for a fact, or else a barrier at every
     /// point, and leaves out the dearest barriers that are not needed.
     fn give_up(mut self) -> Result<SearchEnd, E> {
-        let guessed = self.cheapest(true);
+        let guessed = self.cheapest(&self.guesses);
         let report = self.check(&guessed)?;
         let (placement, report) = if report.is_clean {
             (guessed, report)

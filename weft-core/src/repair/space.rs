@@ -181,6 +181,12 @@ impl<'m> PlacementSpace<'m> {
             .map(|all| all.into_iter().map(|point| self.leader(point)).collect())
     }
 
+    /// Returns the leaders of the points of segments that end at an access.
+    pub(super) fn in_front_of(&self, access: Span) -> BTreeSet<PointId> {
+        let ends = |point: &PointId| self.points[point.0].right == Some(access);
+        (0..self.points.len()).map(PointId).filter(ends).map(|point| self.leader(point)).collect()
+    }
+
     /// Returns the cost of a barrier at the points of a leader.
     pub(super) fn cost(&self, leader: PointId, kind: BarrierKind) -> Cost {
         self.members(leader)
