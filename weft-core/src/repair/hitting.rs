@@ -26,7 +26,8 @@ pub(super) struct HittingSets {
 const MOST_PREFERRED: usize = 24;
 
 impl HittingSets {
-    /// Returns the elements of the best choice, ascending; `None` if there is none.
+    /// Returns the elements of the best choice, ascending; `None` if there is none. Of those that are as good, it is the one
+    /// whose last elements come first, whatever the solver found.
     pub(super) fn best(&self) -> Option<Vec<usize>> {
         let kept = self.undominated();
         let index = |at: &usize| kept.binary_search(at).ok();
@@ -49,6 +50,7 @@ impl HittingSets {
         }
         search.minimize(&missed)?;
         let chosen = search.minimize(&weighted(&self.ties))?;
+        let chosen = search.foremost(chosen);
         Some(
             kept.iter()
                 .zip(chosen)
@@ -112,17 +114,11 @@ impl MaxSat {
         let mut adder: DynamicPolyWatchdog = weighted.iter().copied().collect();
         let (mut bound, mut best) = (Vec::new(), None);
         loop {
-            let answer = self.solver.solve_assumps(&bound).expect("the solver has no limit");
-            if answer != SolverResult::Sat {
+            if !self.is_possible(&bound) {
                 break;
             }
-            let is_true = |solver: &BasicSolver, lit: Lit| {
-                solver.lit_val(lit).is_ok_and(|value| value == TernaryVal::True)
-            };
-            let chosen = self.elements.iter().map(|lit| is_true(&self.solver, *lit)).collect();
-            let of = |(lit, weight): &(Lit, usize)| {
-                if is_true(&self.solver, *lit) { *weight } else { 0 }
-            };
+            let chosen = self.chosen();
+            let of = |(lit, weight): &(Lit, usize)| if self.is_true(*lit) { *weight } else { 0 };
             let cost: usize = weighted.iter().map(of).sum();
             best = Some((cost, chosen));
             if cost == 0 {
@@ -138,6 +134,39 @@ impl MaxSat {
             }
         }
         Some(chosen)
+    }
+
+    /// Returns the choice within the bounds whose last element comes first, then its last but one, and so on. `chosen`: a choice
+    /// within the bounds.
+    fn foremost(&mut self, mut chosen: Vec<bool>) -> Vec<bool> {
+        let mut fixed = Vec::new();
+        for at in (0..chosen.len()).rev() {
+            let lit = self.elements[at];
+            fixed.push(!lit);
+            if chosen[at] {
+                if self.is_possible(&fixed) {
+                    chosen = self.chosen();
+                } else {
+                    fixed.pop();
+                    fixed.push(lit);
+                }
+            }
+        }
+        chosen
+    }
+
+    fn is_possible(&mut self, assumed: &[Lit]) -> bool {
+        let answer = self.solver.solve_assumps(assumed).expect("the solver has no limit");
+        answer == SolverResult::Sat
+    }
+
+    /// Returns which elements are in the choice that the solver found.
+    fn chosen(&self) -> Vec<bool> {
+        self.elements.iter().map(|lit| self.is_true(*lit)).collect()
+    }
+
+    fn is_true(&self, lit: Lit) -> bool {
+        self.solver.lit_val(lit).is_ok_and(|value| value == TernaryVal::True)
     }
 
     /// Returns the literals that hold if the sum of an encoding is at most `most`. Each bound has clauses of its own, so only
@@ -159,7 +188,7 @@ fn gcd(a: usize, b: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// All choices of a few elements, compared.
+    /// All choices of a few elements, compared, as numbers with one bit for each element where they are as good.
     #[test]
     fn the_best_choice_is_the_best() {
         let mut state = 7_u64;
@@ -181,7 +210,7 @@ mod tests {
                 let has = |at: &usize| chosen >> at & 1 == 1;
                 let sum = |of: &[usize]| (0..count).filter(has).map(|at| of[at]).sum::<usize>();
                 let missed = choice.preferred.iter().filter(|set| !set.iter().any(has)).count();
-                (sum(&choice.costs), missed, sum(&choice.ties))
+                (sum(&choice.costs), missed, sum(&choice.ties), chosen)
             };
             let fits = |chosen: &usize| {
                 let has = |at: &&usize| *chosen >> **at & 1 == 1;

@@ -74,11 +74,7 @@ fn outcome<E>(request: &RepairRequest<'_>, oracle: &mut Oracle<'_, E>) -> Result
         Aim::Insert => separated_by_given(request, oracle)?,
         Aim::Minimize => Vec::new(),
     };
-    // If not all threads reach the kernel's own barriers together, they do so with no placement.
-    let none = BarrierPlacement::new();
-    let is_uniform =
-        !space.has_objects || checked(oracle, &space, &none, Uniformity::Cta)?.is_uniform();
-    let strictest = if is_uniform { Uniformity::Cta } else { Uniformity::Launch };
+    let strictest = strictest(&space, oracle)?;
     let (mut request, mut uniformity, mut through_objects) = (*request, strictest, false);
     let mut faulty = FaultyBarriers::new();
     loop {
@@ -114,6 +110,15 @@ fn outcome<E>(request: &RepairRequest<'_>, oracle: &mut Oracle<'_, E>) -> Result
             }
         }
     }
+}
+
+/// Returns the strictest rule about barriers that a placement might keep: if not all threads reach the kernel's own barriers
+/// together, they do so with no placement.
+fn strictest<E>(space: &PlacementSpace<'_>, oracle: &mut Oracle<'_, E>) -> Result<Uniformity, E> {
+    let none = BarrierPlacement::new();
+    let is_uniform =
+        !space.has_objects || checked(oracle, space, &none, Uniformity::Cta)?.is_uniform();
+    Ok(if is_uniform { Uniformity::Cta } else { Uniformity::Launch })
 }
 
 /// Returns the pairs that race without the barriers that the kernel has: where a new barrier separates them too, the old one

@@ -69,6 +69,14 @@ pub(super) fn patched(module: &Module, points: &[Point], placement: &BarrierPlac
     patched
 }
 
+/// Whether a barrier separates more than what a placement has at its point.
+pub(super) fn is_more(placement: &BarrierPlacement, point: PointId, kind: BarrierKind) -> bool {
+    match placement.get(&point) {
+        None => true,
+        Some(known) => *known == BarrierKind::Warp && kind == BarrierKind::Cta,
+    }
+}
+
 /// Returns the changes that a placement makes, in the order of the text.
 pub(super) fn edits(points: &[Point], placement: &BarrierPlacement) -> Vec<(PointId, Edit)> {
     let one = |(at, point): (usize, &Point)| {

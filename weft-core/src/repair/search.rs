@@ -7,7 +7,7 @@ use super::hitting::HittingSets;
 use super::kind::BarrierKind;
 use super::mend::{Optimality, mend};
 use super::outcome::{Obstacle, RepairOutcome};
-use super::patch::BarrierPlacement;
+use super::patch::{BarrierPlacement, is_more};
 use super::placement_report::{Distance, PlacementReport, RacingPair};
 use super::points::{Anchor, PointId};
 use super::request::{CheckDepth, Oracle, Uniformity};
@@ -496,12 +496,4 @@ fn minimal<T: Ord>(sets: &BTreeSet<BTreeSet<T>>) -> impl Iterator<Item = &BTreeS
         !sets.iter().any(|other| other.len() < set.len() && other.is_subset(set))
     };
     sets.iter().filter(is_least)
-}
-
-/// Whether a barrier separates more than what a placement has at its point.
-fn is_more(placement: &BarrierPlacement, point: PointId, kind: BarrierKind) -> bool {
-    match placement.get(&point) {
-        None => true,
-        Some(known) => *known == BarrierKind::Warp && kind == BarrierKind::Cta,
-    }
 }
