@@ -10,7 +10,8 @@ use super::outcome::{KernelRepair, Obstacle, RepairOutcome};
 use super::patch::BarrierPlacement;
 use super::placement_report::RacingPair;
 use super::request::{Aim, Oracle, RepairCheck, RepairRequest, Uniformity};
-use super::search::{FaultyBarriers, PlacementSearch, SearchEnd, checked};
+use super::search::{FaultyBarriers, PlacementSearch, checked};
+use super::search_end::SearchEnd;
 use super::space::PlacementSpace;
 use crate::explain::doubts::says_too_long;
 

@@ -31,6 +31,7 @@ mod placement_report;
 mod points;
 mod request;
 mod search;
+mod search_end;
 mod source_place;
 mod space;
 

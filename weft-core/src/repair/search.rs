@@ -6,11 +6,12 @@ use super::costs::scaled;
 use super::hitting::HittingSets;
 use super::kind::BarrierKind;
 use super::mend::{Optimality, mend};
-use super::outcome::{Obstacle, RepairOutcome};
+use super::outcome::Obstacle;
 use super::patch::{BarrierPlacement, is_more};
 use super::placement_report::{Distance, PlacementReport, RacingPair};
 use super::points::{Anchor, PointId};
 use super::request::{CheckDepth, Oracle, Uniformity};
+use super::search_end::SearchEnd;
 use super::space::PlacementSpace;
 use crate::finding::Finding;
 
@@ -36,23 +37,7 @@ pub(super) fn checked<E>(
     Ok(space.report(&patched, &reports))
 }
 
-/// How a search ends.
-pub(super) enum SearchEnd {
-    Outcome(RepairOutcome),
-    /// These accesses race too, and have to be told apart from the instructions around them. With fewer barriers they race
-    /// as well.
-    Pairs(Vec<RacingPair>),
-    /// No placement is clean in which all threads of the cta reach every barrier together.
-    NotUniform,
-}
-
-impl SearchEnd {
-    fn refused(obstacle: Obstacle) -> Self {
-        Self::Outcome(RepairOutcome::Refused(obstacle))
-    }
-}
-
-/// Barriers that threads do not reach together, whatever other barriers there are.
+/// Barriers that threads do not reach together, whatever other barriers of the kind that all reach together there are.
 pub(super) type FaultyBarriers = BTreeSet<(Anchor, BarrierKind)>;
 
 /// A barrier of some kind at some point.
@@ -119,12 +104,16 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
         if let Some(end) = self.exclude_faulty()? {
             return Ok(end);
         }
-        self.learn(&BarrierPlacement::new(), self.bare);
+        let none = BarrierPlacement::new();
+        if !self.learn(&none, self.bare) {
+            self.exclude(&none, self.bare);
+        }
         if !self.bare.pairs.iter().any(|pair| pair.is_certain) {
-            self.examine_guesses(&BarrierPlacement::new(), self.bare)?;
+            self.examine_guesses(&none, self.bare)?;
         }
         let mut believed = self.in_front_of_arrivals();
         for round in 1.. {
+            let is_cheapest = believed.is_empty();
             let placement = self.cheapest(&std::mem::take(&mut believed));
             let report = self.check(&placement)?;
             if report.is_clean {
@@ -133,7 +122,9 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
             if let Some(end) = self.new_pairs(&report) {
                 return Ok(end);
             }
-            self.learn(&placement, &report);
+            if !self.learn(&placement, &report) && is_cheapest {
+                self.exclude(&placement, &report);
+            }
             if self.is_spent() || self.is_wide() && round == MOST_WITH_OBJECTS {
                 break;
             }
@@ -305,20 +296,24 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
     }
 
     /// Adds the sets that follow from a placement that is not clean: for each racing pair the barriers that could separate
-    /// the two, without those that did not.
-    fn learn(&mut self, placement: &BarrierPlacement, report: &PlacementReport) {
+    /// the two, without those that did not. Returns whether they say more than is known.
+    fn learn(&mut self, placement: &BarrierPlacement, report: &PlacementReport) -> bool {
         let mut is_new = false;
         for pair in &report.pairs {
             self.guesses.extend(self.space.guesses(pair));
             let set = self.separators(placement, pair);
             is_new |= pair.is_certain && !set.is_empty() && self.add(set);
         }
-        if !is_new {
-            // No racing pair tells what is missing. With fewer barriers more is wrong.
-            let others = self.options.iter().copied();
-            let others = others.filter(|(point, kind)| is_more(placement, *point, *kind)).collect();
-            self.add(others);
-        }
+        is_new
+    }
+
+    /// Excludes a placement, and those with fewer barriers: they are cheaper, and were checked if the sets allow them.
+    fn exclude(&mut self, placement: &BarrierPlacement, report: &PlacementReport) {
+        // If no pair tells what is missing, it might be a barrier that is no option.
+        self.is_whole &= !report.pairs.is_empty();
+        let options = self.options.iter().copied();
+        let others = options.filter(|(point, kind)| is_more(placement, *point, *kind)).collect();
+        self.add(others);
     }
 
     /// Returns the barriers that could separate a pair that races with a placement.
@@ -405,8 +400,8 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
         placement: BarrierPlacement,
         report: PlacementReport,
     ) -> Result<SearchEnd, E> {
-        if !self.space.has_objects {
-            return self.end(&placement, &report, self.is_whole);
+        if self.is_whole && !self.space.has_objects {
+            return self.end(&placement, &report, true);
         }
         // What is missing is not known from races alone, so that not all that was asked for is needed.
         self.sets.clear();

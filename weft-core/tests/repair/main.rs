@@ -6,6 +6,7 @@
     reason = "costs are products of powers of 100 and of 0.5, which are exact"
 )]
 
+mod claims;
 mod inputs;
 mod random;
 mod shapes;
