@@ -6,8 +6,10 @@ mod told;
 mod write;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use similar::TextDiff;
 use weft_core::finding::{Finding, Report, SourceLine, Verdict};
@@ -179,12 +181,36 @@ fn repaired(launches: &Launches<'_>, arguments: &arguments::Repair) -> Repaired 
     let mut one = Repaired { result, edits: Vec::new(), diff: String::new(), notes };
     if let Some(mend) = one.mend() {
         let edits = source_edits(launches[0], mend, false);
-        if edits.is_none() && mend.changes.iter().any(|change| !change.site.source.is_empty()) {
-            one.notes.push(IN_DOUBT.to_owned());
+        let has_lines = mend.changes.iter().any(|change| !change.site.source.is_empty());
+        if edits.is_none() && (has_lines || arguments.write) {
+            let has_files = !launches[0].module.files.is_empty();
+            one.notes.push(if has_files { IN_DOUBT } else { NO_LINES }.to_owned());
         }
         one.edits = edits.unwrap_or_default();
+        if let Some(newer) = newer_source(launches[0], &one.edits) {
+            one.notes.push(newer);
+            one.edits.clear();
+        }
     }
     one
+}
+
+/// Returns why changes of sources are not shown if one was changed after the PTX was made: its lines might be others by now.
+fn newer_source(job: &Job, edits: &[SourceEdit]) -> Option<String> {
+    /// The time within which a checkout writes both files in any order.
+    const CHECKOUT: Duration = Duration::from_secs(10);
+    let sources = Surroundings::of(job).sources;
+    let changed = |path: &Path| fs::metadata(path).and_then(|data| data.modified()).ok();
+    let made = changed(&job.file.path)?;
+    let is_newer = |path: &PathBuf| {
+        changed(path).and_then(|at| at.duration_since(made).ok()).is_some_and(|by| by > CHECKOUT)
+    };
+    let path = edits.iter().filter_map(|edit| sources.path(&edit.file)).find(is_newer)?;
+    Some(format!(
+        "no change of the source is shown: {} is newer than {}, so that lines might have moved; compile it first",
+        openable(&path),
+        job.file.display
+    ))
 }
 
 /// Keeps the changes of a source only if they are what was checked: every instruction of a changed line, in every kernel of
@@ -245,6 +271,9 @@ fn made(kernels: &[Launches<'_>], all: &[Repaired]) -> BTreeMap<(*const Module, 
 /// Why no source is changed.
 const IN_DOUBT: &str = "no change of the source is shown: the file is not at hand, where the statement begins or ends is in doubt, or the line \
                         has further copies in the PTX (a loop is unrolled, a function inlined) that need no barrier";
+
+const NO_LINES: &str = "no change of the source is shown: the PTX does not say which lines it comes from; compile it with line numbers \
+                        (`-lineinfo`), or let `-o` write the PTX";
 
 fn findings(launches: &Launches<'_>) -> Vec<Finding> {
     let reports = launches.iter().filter_map(|job| job.outcome().remaining());

@@ -1,5 +1,8 @@
 //! Tests of `repair`: what is inserted and where, what is refused, and what is written.
 
+use std::fs::File;
+use std::time::{Duration, SystemTime};
+
 use serde_json::{Value, json};
 
 use crate::support::{CLEAN, Folder, RACE, Run};
@@ -38,6 +41,33 @@ __global__ void shift() {
 
 fn read(folder: &Folder) -> String {
     std::fs::read_to_string(folder.path().join("shift.cu")).expect("the source is there")
+}
+
+/// Its lines might have moved since the PTX was made, and the barrier would be put elsewhere.
+#[test]
+fn a_source_that_is_newer_than_the_ptx_is_not_changed() {
+    let folder = Folder::new("repair-newer").with("shift.ptx", SHIFT).with("shift.cu", SOURCE);
+    let later = SystemTime::now() + Duration::from_secs(60);
+    let file = File::options().append(true).open(folder.path().join("shift.cu"));
+    file.and_then(|file| file.set_modified(later)).expect("the source is there");
+    let run = folder.weft("repair shift.ptx --block 64 --write --allow-dirty").exits(100);
+    run.says("no change of the source is shown: shift.cu is newer than shift.ptx")
+        .says("compile it first");
+    assert_eq!(read(&folder), SOURCE);
+}
+
+#[test]
+fn ptx_without_lines_changes_no_source_and_says_so() {
+    let without_lines: String = SHIFT
+        .lines()
+        .filter(|line| !line.contains(".loc") && !line.contains(".file"))
+        .fold(String::new(), |text, line| text + line + "\n");
+    let folder = Folder::new("repair-no-lines").with("shift.ptx", &without_lines);
+    folder
+        .weft("repair shift.ptx --block 64 --write")
+        .exits(100)
+        .says("no change of the source is shown: the PTX does not say which lines it comes from");
+    folder.weft("repair shift.ptx --block 64").exits(0);
 }
 
 #[test]
