@@ -272,6 +272,7 @@ fn made(kernels: &[Launches<'_>], all: &[Repaired]) -> BTreeMap<(*const Module, 
 const IN_DOUBT: &str = "no change of the source is shown: the file is not at hand, where the statement begins or ends is in doubt, or the line \
                         has further copies in the PTX (a loop is unrolled, a function inlined) that need no barrier";
 
+/// The same for PTX that names no source file.
 const NO_LINES: &str = "no change of the source is shown: the PTX does not say which lines it comes from; compile it with line numbers \
                         (`-lineinfo`), or let `-o` write the PTX";
 

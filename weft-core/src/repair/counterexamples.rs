@@ -1,5 +1,5 @@
-//! Counterexamples: inputs with which some placement failed, and which the next one has to pass before all inputs are
-//! examined. One run with such an input costs little, and shows all pairs that race with it.
+//! Counterexamples: inputs with which some placement failed. A later placement that is not proved clean is run with them before
+//! other inputs are searched. One run with such an input costs little, and shows all pairs that race with it.
 
 use super::request::CheckDepth;
 use crate::finding::{Report, Verdict};

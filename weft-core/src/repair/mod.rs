@@ -10,7 +10,8 @@
 //! (`locate`).
 //!
 //! The cost is the least if a barrier more never adds a race, which holds of barriers that all threads of a cta reach.
-//! Points whose barrier the check finds fault with are left out.
+//! Points whose barrier the check finds fault with are left out. A barrier more can leave a question open, though, so that an
+//! open placement excludes only itself, and cheaper ones that are known not to be clean.
 
 mod advice;
 mod copies;

@@ -37,7 +37,8 @@ pub(super) fn checked<E>(
     Ok(space.report(&patched, &reports))
 }
 
-/// Barriers that threads do not reach together, whatever other barriers of the kind that all reach together there are.
+/// Barriers that not all threads of the cta, or not all lanes of a warp, reach together. Barriers elsewhere do not change that
+/// as long as all reach those together.
 pub(super) type FaultyBarriers = BTreeSet<(Anchor, BarrierKind)>;
 
 /// A barrier of some kind at some point.
@@ -138,7 +139,8 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
         self.space.has_objects && self.space.has_partial
     }
 
-    /// Returns the points in front of each arrival in a later phase: one lane might arrive for the lanes of its warp.
+    /// Returns, for each pair of uses of an mbarrier object that race, the points in front of the later use: if one lane arrives
+    /// for the lanes of its warp, these might have to meet there.
     fn in_front_of_arrivals(&self) -> BTreeSet<BTreeSet<PointId>> {
         let pairs = self.bare.pairs.iter().filter(|pair| pair.is_of_phases());
         pairs.map(|pair| self.space.in_front_of(pair.accesses[0])).collect()
@@ -167,7 +169,7 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
                 return Ok(None);
             }
             let mut faulty = self.innermost(&placement, &report);
-            // Otherwise a barrier more might let threads reach these together.
+            // Under the rule of the launch, another barrier might let threads reach these together.
             let is_always = !faulty.is_empty() && self.uniformity == Uniformity::Cta;
             if faulty.is_empty() && self.new_pairs(&report).is_none() {
                 if self.space.has_objects {

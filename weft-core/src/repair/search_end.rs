@@ -5,6 +5,7 @@ use super::placement_report::RacingPair;
 
 /// How a search ends.
 pub(super) enum SearchEnd {
+    /// What comes of the kernel.
     Outcome(RepairOutcome),
     /// These accesses race too, and have to be told apart from the instructions around them. With fewer barriers they race
     /// as well.

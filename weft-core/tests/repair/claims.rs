@@ -4,8 +4,8 @@ use weft_core::repair::Aim;
 
 use crate::support::{kernel, mend};
 
-/// A barrier under a condition that all threads fulfil leaves the loop in front of it open, and is not needed: one that is
-/// behind the loop is enough.
+/// A single barrier behind the loop is clean. With a second one under the condition `%p1`, which all threads fulfil, the check
+/// leaves a question open.
 #[test]
 fn an_open_question_of_many_barriers_says_nothing_about_few() {
     let module = kernel(

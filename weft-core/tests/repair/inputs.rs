@@ -1,4 +1,4 @@
-//! Inputs that a kernel failed with are tried first.
+//! Inputs that a kernel failed with are tried before others are searched.
 
 use std::cell::RefCell;
 
