@@ -15,7 +15,7 @@ use similar::TextDiff;
 use weft_core::finding::{Finding, Report, SourceLine, Verdict};
 use weft_core::ptx::{Module, Span};
 use weft_core::repair::{
-    self, Aim, Costs, Edit, Mend, Obstacle, RepairOutcome, SourceCopies, edited,
+    self, Aim, Costs, Edit, Mend, Obstacle, RepairOutcome, SourceCopies, SourcePlace, edited,
 };
 use weft_core::report::json::{self, RepairCounts};
 use weft_harness::case::{self, Job, JobError, Surroundings};
@@ -181,7 +181,9 @@ fn repaired(launches: &Launches<'_>, arguments: &arguments::Repair) -> Repaired 
     let mut one = Repaired { result, edits: Vec::new(), diff: String::new(), notes };
     if let Some(mend) = one.mend() {
         let edits = source_edits(launches[0], mend, false);
-        let has_lines = mend.changes.iter().any(|change| !change.site.source.is_empty());
+        let has_lines = mend.changes.iter().any(|change| {
+            !change.site.source.is_empty() || matches!(change.place, SourcePlace::Between(_))
+        });
         if edits.is_none() && (has_lines || arguments.write) {
             let has_files = !launches[0].module.files.is_empty();
             one.notes.push(if has_files { IN_DOUBT } else { NO_LINES }.to_owned());

@@ -181,7 +181,7 @@ fn an_unrolled_loop_gets_one_barrier() {
     let folder =
         Folder::new("repair-unrolled").with("unrolled.ptx", ptx).with("unrolled.cu", source);
     let read = || std::fs::read_to_string(folder.path().join("unrolled.cu")).expect("it is there");
-    let help = "help: in the PTX, `__syncthreads()` before unrolled.cu:17:9 makes the kernel clean";
+    let help = "help: in the PTX, `__syncthreads()` between unrolled.cu:18 and the same line of the next iteration makes";
     folder.weft("check unrolled.ptx --block 256").exits(100).says(help);
     let run = folder.weft("repair unrolled.ptx --block 256").exits(0);
     run.says("/= 2) {\n+        __syncthreads();\n         if (t < half)")
@@ -205,7 +205,8 @@ fn an_unrolled_loop_gets_one_barrier() {
 }
 
 #[test]
-fn a_copy_of_a_line_without_a_barrier_beside_it_leaves_the_source_as_it_is() {
+fn a_copy_behind_a_barrier_needs_none() {
+    // What stands between the barrier and the first copy does not race.
     let [source, ptx] = UNROLLED;
     let apart = "bar.sync \t0;\n\tld.shared.u8 \t%rd2, [%r3];";
     assert!(ptx.contains("bar.sync \t0;"));
@@ -215,7 +216,7 @@ fn a_copy_of_a_line_without_a_barrier_beside_it_leaves_the_source_as_it_is() {
         .weft("repair unrolled.ptx --block 256")
         .exits(0)
         .says("2 mended")
-        .says("no change of the source is shown");
+        .says("/= 2) {\n+        __syncthreads();\n         if (t < half)");
 }
 
 #[test]
@@ -261,7 +262,7 @@ fn a_copy_beside_a_barrier_of_some_threads_counts() {
     folder
         .weft_with(&["repair", "unrolled.ptx", "--block=256", "--kernel=sum<float>"])
         .exits(0)
-        .says("8 places")
+        .says("7 places")
         .says("no change of the source is shown");
     let read = || std::fs::read_to_string(folder.path().join("unrolled.cu")).expect("it is there");
     folder.weft("repair unrolled.ptx --block 256 --write --allow-dirty").exits(100);
@@ -359,6 +360,33 @@ fn the_source_with_its_barriers_is_clean() {
     let folder = folder.with("weft.toml", BLOCKS);
     let run = folder.weft("check placed.ptx --config weft.toml").exits(102);
     run.says("weft: 14 clean, 0 defect, 1 open").says("open    placed.ptx::hoisted_behind");
+}
+
+/// Kernels without the barriers of their unrolled loops, with their PTX; and as in [`PLACED`].
+const LOOPS: [&str; 2] = [
+    include_str!("../../../fixtures/repair/loops.cu"),
+    include_str!("../../../fixtures/repair/loops.ptx"),
+];
+const LOOPS_PLACED: [&str; 2] = [
+    include_str!("../../../fixtures/repair/loops_placed.cu"),
+    include_str!("../../../fixtures/repair/loops_placed.ptx"),
+];
+
+#[test]
+fn a_barrier_in_a_loop_is_for_all_copies_of_it() {
+    let [source, ptx] = LOOPS;
+    let folder = Folder::new("repair-loops").with("loops.ptx", ptx).with("loops.cu", source);
+    let run = folder.weft("repair loops.ptx --block 256 --write --allow-dirty").exits(0);
+    let sum =
+        1 + source.lines().position(|line| line.contains("s[t] += s[t + d]")).expect("it is there");
+    run.says(&format!("between line {sum} and the same line of the next iteration"))
+        .says("this is done at 8 places of the PTX: a loop is unrolled")
+        .says("weft: 7 kernels: 0 clean, 7 mended, 0 refused");
+    let written = std::fs::read_to_string(folder.path().join("loops.cu")).expect("it is there");
+    let [source, ptx] = LOOPS_PLACED;
+    assert_eq!(written, source);
+    let folder = Folder::new("repair-loops-placed").with("loops.ptx", ptx);
+    folder.weft("check loops.ptx --block 256").exits(0).says("weft: 7 clean, 0 defect, 0 open");
 }
 
 #[test]

@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 
 use super::costs::Cost;
+use super::groups::GroupPlacement;
 use super::mend::{Optimality, mend};
 use super::moves::Removals;
 use super::outcome::{KernelRepair, Obstacle, RepairOutcome};
-use super::patch::BarrierPlacement;
 use super::placement_report::RacingPair;
 use super::request::{Aim, Oracle, RepairCheck, RepairRequest, Uniformity};
 use super::search::{FaultyBarriers, PlacementSearch, checked};
@@ -62,11 +62,11 @@ fn outcome<E>(request: &RepairRequest<'_>, oracle: &mut Oracle<'_, E>) -> Result
         Ok(space) => space,
         Err(points) => return too_many(points),
     };
-    let mut bare = checked(oracle, &space, &BarrierPlacement::new(), Uniformity::Launch)?;
+    let mut bare = checked(oracle, &space, &GroupPlacement::new(), Uniformity::Launch)?;
     if bare.is_clean {
         let is_least = true;
         let proof = Optimality { bare: &bare, is_least, skipped: &BTreeSet::new() };
-        return Ok(mend(&space, &BarrierPlacement::new(), &bare, proof));
+        return Ok(mend(&space, &GroupPlacement::new(), &bare, proof));
     }
     if bare.others.iter().any(says_too_long) {
         return Ok(RepairOutcome::Refused(Obstacle::Findings(bare.others)));
@@ -85,7 +85,7 @@ fn outcome<E>(request: &RepairRequest<'_>, oracle: &mut Oracle<'_, E>) -> Result
             Err(points) => return too_many(points),
         };
         let mut search = PlacementSearch::new(&space, &bare, oracle, uniformity, &mut faulty);
-        search.guesses.extend(given.iter().map(|pair| space.cut(pair)));
+        search.guesses.extend(given.iter().map(|pair| space.groups_of(&space.cut(pair))));
         match search.run()? {
             // The places of one line might differ: some might be reached by all threads, and others not.
             SearchEnd::Outcome(RepairOutcome::Refused(Obstacle::Findings(_)))
@@ -116,7 +116,7 @@ fn outcome<E>(request: &RepairRequest<'_>, oracle: &mut Oracle<'_, E>) -> Result
 /// Returns the strictest rule about barriers that a placement might keep: if not all threads reach the kernel's own barriers
 /// together, they do so with no placement.
 fn strictest<E>(space: &PlacementSpace<'_>, oracle: &mut Oracle<'_, E>) -> Result<Uniformity, E> {
-    let none = BarrierPlacement::new();
+    let none = GroupPlacement::new();
     let is_uniform =
         !space.has_objects || checked(oracle, space, &none, Uniformity::Cta)?.is_uniform();
     Ok(if is_uniform { Uniformity::Cta } else { Uniformity::Launch })
@@ -132,7 +132,7 @@ fn separated_by_given<E>(
     let space = PlacementSpace::new(&request, &BTreeSet::new(), false);
     match space.ok().filter(|space| !space.given().is_empty()) {
         Some(space) => {
-            let none = BarrierPlacement::new();
+            let none = GroupPlacement::new();
             Ok(checked(oracle, &space, &none, Uniformity::Launch)?.pairs)
         }
         None => Ok(Vec::new()),

@@ -8,9 +8,11 @@ use std::cmp::Ordering;
 
 use super::cuts::Passage;
 use super::frames::{LineOrder, order};
+use super::groups::GroupId;
 use super::outcome::Side;
 use super::placement_report::RacingPair;
 use super::points::{Anchor, PointId};
+use super::slot::slot;
 use super::source_place::{BetweenLines, IterationPlace, SourcePlace};
 use super::space::PlacementSpace;
 use crate::finding::{Code, Site, SourceLine};
@@ -33,9 +35,9 @@ enum AccessSide {
     Unknown,
 }
 
-/// Which instruction a barrier is beside, at each of the points of a leader.
+/// Which instruction a barrier is beside, at each of the points of a group.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Neighbour {
+enum SegmentEnd {
     Anchor,
     Right,
 }
@@ -60,30 +62,31 @@ struct Insertion<'s, 'm> {
     side: Side,
 }
 
-/// Returns the place of a barrier that is inserted at the points of a leader. `races`: those that it might separate.
+/// Returns the place of a barrier that is inserted at the points of a group. `races`: those that it might separate.
 pub(super) fn located<'s>(
     space: &'s PlacementSpace<'_>,
-    leader: PointId,
+    group: GroupId,
     races: &[&'s RacingPair],
 ) -> LocatedInsertion {
-    let own = space.points[leader.0];
+    let members = space.groups.members(group);
+    let own = space.points[members[0].0];
     let side = if matches!(own.anchor, Anchor::After(_)) { Side::After } else { Side::Before };
     let is_known = |race: &&&RacingPair| race.finding.code != Code::DependsOnInput;
     let insertion = Insertion {
         space,
-        members: space.members(leader).collect(),
+        members: members.to_vec(),
         races: races.iter().filter(is_known).copied().collect(),
         side,
     };
     let anchor = own.anchor.span();
-    let right = own.right.filter(|right| insertion.is_beside(Neighbour::Right, *right));
+    let right = own.right.filter(|right| insertion.is_beside(SegmentEnd::Right, *right));
     let right = right.map(|right| space.shown(right));
-    let mut between = insertion.between();
+    let mut between = slot(space, members).or_else(|| insertion.between());
     let found =
         |site, side, place, right, between| LocatedInsertion { site, side, place, right, between };
-    let is_apart = insertion.is_one_enough() || insertion.is_of_some_calls(anchor);
+    let is_apart = insertion.is_one_enough() || insertion.is_of_some_copies(anchor);
     if !(is_apart && between.is_some()) {
-        if insertion.is_beside(Neighbour::Anchor, anchor) {
+        if insertion.is_beside(SegmentEnd::Anchor, anchor) {
             return found(space.shown(anchor), side, SourcePlace::Beside, right, between);
         }
         if let Some(right) = right {
@@ -101,18 +104,35 @@ pub(super) fn located<'s>(
 
 impl Insertion<'_, '_> {
     /// Whether the place beside the line of an instruction does what the point beside the instruction does. `span`: the
-    /// instruction at the leader.
-    fn is_beside(&self, neighbour: Neighbour, span: Span) -> bool {
+    /// instruction at the first of the points.
+    fn is_beside(&self, end: SegmentEnd, span: Span) -> bool {
         let lines = &self.space.shown(span).source;
         let Some(line) = lines.first() else { return false };
         // An instruction under a predicate might come from a condition that is not around the point.
-        if self.space.is_guarded(span) || !self.is_evidence(span) {
+        if self.space.is_guarded(span) || !self.is_evidence(span) || !self.is_of_all(end, span) {
             return false;
         }
-        let separated = |race: &&RacingPair| self.is_separated(neighbour, race);
+        let separated = |race: &&RacingPair| self.is_separated(end, race);
         let all: Vec<bool> = self.races.iter().filter_map(separated).collect();
         let is_known = !all.is_empty() || self.space.accesses.contains(&span);
         is_known && all.iter().all(|is_it| *is_it) && !self.is_in_further_loop(line)
+    }
+
+    /// Whether all points are beside copies of an instruction.
+    fn is_of_all(&self, end: SegmentEnd, span: Span) -> bool {
+        let own = self.space.shown(span).source;
+        self.members.iter().all(|point| {
+            let point = self.space.points[point.0];
+            let is_side = matches!(point.anchor, Anchor::After(_)) == (self.side == Side::After);
+            let other = match end {
+                SegmentEnd::Anchor => Some(point.anchor.span()).filter(|_| is_side),
+                SegmentEnd::Right => point.right,
+            };
+            other.is_some_and(|other| {
+                self.space.is_alike(span, other)
+                    && self.space.shown(other).source.first() == own.first()
+            })
+        })
     }
 
     /// Whether the line of an instruction is that of its statement: it is an access, or it has copies although no loop is
@@ -123,10 +143,10 @@ impl Insertion<'_, '_> {
             || self.members.len() > 1 && self.members.iter().all(is_loose)
     }
 
-    /// Whether an instruction is of a function that is inlined elsewhere too, where no barrier is needed.
-    fn is_of_some_calls(&self, span: Span) -> bool {
+    /// Whether an instruction has copies where no barrier is needed.
+    fn is_of_some_copies(&self, span: Span) -> bool {
         let source = self.space.shown(span).source;
-        let [line, _, ..] = &source[..] else { return false };
+        let Some(line) = source.first() else { return false };
         let alike = self.space.spans_of(line).filter(|own| self.space.is_alike(*own, span));
         alike.count() > self.members.len()
     }
@@ -138,16 +158,16 @@ impl Insertion<'_, '_> {
         self.space.spans_of(line).any(|span| self.space.cuts.is_in_further_loop(span, &loops))
     }
 
-    /// Whether a barrier beside the lines of the neighbours separates a race; `None` if that is not known.
-    fn is_separated(&self, neighbour: Neighbour, race: &RacingPair) -> Option<bool> {
+    /// Whether a barrier beside the lines of an end of the segments separates a race; `None` if that is not known.
+    fn is_separated(&self, end: SegmentEnd, race: &RacingPair) -> Option<bool> {
         let [a, b] = race.accesses;
         let is_one_line = self.order(a, b).is_some_and(|own| own.ordering == Ordering::Equal);
         let mut known = None;
         for (point, passage) in self.passages(race) {
             let own = self.space.points[point.0];
-            let (span, side) = match neighbour {
-                Neighbour::Anchor => (own.anchor.span(), self.side),
-                Neighbour::Right => (own.right?, Side::Before),
+            let (span, side) = match end {
+                SegmentEnd::Anchor => (own.anchor.span(), self.side),
+                SegmentEnd::Right => (own.right?, Side::Before),
             };
             let relations = [a, b].map(|access| self.relation(span, side, access));
             if relations == [AccessSide::Unknown; 2] {
@@ -242,18 +262,20 @@ impl Insertion<'_, '_> {
         let is_narrow = iteration.is_some() || from.1.line < to.1.line;
         let (from, to) = if is_narrow { (from, to) } else { (first.from, first.to) };
         let is_of_all = || match iteration {
-            None => self.members.iter().any(|point| self.is_between_all(from, *point, to)),
+            None => self.are_between_all(from, to),
             Some(_) => self.is_in_loop_of_all(from) && self.is_in_loop_of_all(to),
         };
         let is_certain = first.is_of_kernel && is_of_all();
         Some(BetweenLines { from: from.1.clone(), to: to.1.clone(), iteration, is_certain })
     }
 
-    /// Whether all copies of an access lead to a point, and that leads to all copies of another one.
-    fn is_between_all(&self, from: AccessLine<'_>, point: PointId, to: AccessLine<'_>) -> bool {
+    /// Whether each copy of an access leads to each copy of another one by some of the points.
+    fn are_between_all(&self, from: AccessLine<'_>, to: AccessLine<'_>) -> bool {
         let mut all =
             self.copies(from).flat_map(|one| self.copies(to).map(move |other| (one, other)));
-        all.all(|(one, other)| self.space.cuts.passage(one, point, other).is_forward)
+        let is_between =
+            |one, point: &PointId, other| self.space.cuts.passage(one, *point, other).is_forward;
+        all.all(|(one, other)| self.members.iter().any(|point| is_between(one, point, other)))
     }
 
     /// Whether each of the points is in a loop that is around all copies of an access.

@@ -2,13 +2,16 @@
 
 use std::collections::BTreeSet;
 
+use super::groups::{GroupId, GroupPlacement};
 use super::kind::BarrierKind;
 use super::locate::{LocatedInsertion, located};
 use super::outcome::{Action, Change, Mend, RepairOutcome, Side};
-use super::patch::{BarrierPlacement, edits};
+use super::patch::edits;
 use super::placement_report::{PlacementReport, RacingPair};
 use super::points::{Anchor, PointId};
+use super::source_place::{BetweenLines, SourcePlace};
 use super::space::PlacementSpace;
+use crate::finding::{Finding, SourceLine};
 
 /// What is known about a placement.
 pub(super) struct Optimality<'t> {
@@ -23,7 +26,7 @@ pub(super) struct Optimality<'t> {
 /// Returns the outcome of a search that found a clean placement. `report`: what the check says of it.
 pub(super) fn mend(
     space: &PlacementSpace<'_>,
-    placement: &BarrierPlacement,
+    placement: &GroupPlacement,
     report: &PlacementReport,
     Optimality { bare, is_least, skipped }: Optimality<'_>,
 ) -> RepairOutcome {
@@ -33,13 +36,12 @@ pub(super) fn mend(
     if *placement == given || !given.is_empty() && cost >= cost_before {
         return RepairOutcome::Unchanged { is_least };
     }
-    let points = space.leaders();
-    let change = |point: PointId| {
-        let action = action(space.points[point.0].anchor, placement.get(&point).copied())?;
-        Some(change(space, point, action, (bare, skipped)))
+    let change = |group: GroupId| {
+        let action = action(space.anchor(group), placement.get(&group).copied())?;
+        Some(change(space, group, action, (bare, skipped)))
     };
     RepairOutcome::Mended(Mend {
-        changes: points.filter_map(change).collect(),
+        changes: space.groups.all().filter_map(change).collect(),
         cost_before,
         cost,
         is_least,
@@ -51,27 +53,43 @@ pub(super) fn mend(
     })
 }
 
-/// Returns a change at the points of a leader.
+/// Returns a change at the points of a group.
 fn change(
     space: &PlacementSpace<'_>,
-    point: PointId,
+    group: GroupId,
     action: Action,
     (bare, skipped): (&PlacementReport, &BTreeSet<PointId>),
 ) -> Change {
-    let is_skipped = space.members(point).any(|member| skipped.contains(&member));
-    let copies = space.members(point).count();
-    let line = space.line(point).cloned();
-    let races = separated(space, point, bare);
-    let findings = || races.iter().map(|race| race.finding.clone()).collect();
+    let members = space.groups.members(group);
+    let is_skipped = members.iter().any(|point| skipped.contains(point));
+    let copies = members.len();
+    let line = space.line(members[0]).cloned();
+    let mut races = separated(space, members, bare);
     let Action::Insert(kind, _) = action else {
-        let site = space.site(space.points[point.0].anchor.span());
-        let separates = if action == Action::Remove { Vec::new() } else { findings() };
+        let site = space.site(space.anchor(group).span());
+        let separates = if action == Action::Remove { Vec::new() } else { findings(&races) };
         return Change { is_skipped, separates, ..Change::of_barrier(action, site, line, copies) };
     };
-    let LocatedInsertion { site, side, place, right, between } = located(space, point, &races);
+    let LocatedInsertion { site, side, place, right, between } = located(space, group, &races);
     let line = site.source.first().filter(|line| space.is_source(line)).cloned();
-    let (action, separates) = (Action::Insert(kind, side), findings());
+    if let SourcePlace::Between(lines) = &place {
+        races.sort_by_key(|race| !is_of(space, race, lines));
+    }
+    let (action, separates) = (Action::Insert(kind, side), findings(&races));
     Change { action, site, place, line, copies, right, between, is_skipped, separates }
+}
+
+fn findings(races: &[&RacingPair]) -> Vec<Finding> {
+    races.iter().map(|race| race.finding.clone()).collect()
+}
+
+/// Whether the two accesses of a race are of the lines around a place.
+fn is_of(space: &PlacementSpace<'_>, race: &RacingPair, lines: &BetweenLines) -> bool {
+    let has = |span, line: &SourceLine| space.lines_of(span).contains(line);
+    let [one, other] = race.accesses;
+    let ends = [&lines.from, &lines.to];
+    ends.iter().all(|line| has(one, line) || has(other, line))
+        && [one, other].iter().all(|span| ends.iter().any(|line| has(*span, line)))
 }
 
 /// Returns what has to be done at a point so that it has this barrier.
@@ -86,10 +104,10 @@ fn action(anchor: Anchor, kind: Option<BarrierKind>) -> Option<Action> {
     }
 }
 
-/// Returns the races that a barrier at a point might separate, those with the fewest other such points first.
+/// Returns the races that a barrier at some points might separate, those with the fewest other such points first.
 fn separated<'t>(
     space: &PlacementSpace<'_>,
-    point: PointId,
+    points: &[PointId],
     bare: &'t PlacementReport,
 ) -> Vec<&'t RacingPair> {
     let mut found: Vec<(usize, &RacingPair)> = bare
@@ -97,7 +115,7 @@ fn separated<'t>(
         .iter()
         .filter_map(|pair| {
             let cut = space.cut(pair);
-            cut.contains(&point).then_some((cut.len(), pair))
+            points.iter().any(|point| cut.contains(point)).then_some((cut.len(), pair))
         })
         .collect();
     found.sort_by_key(|(others, _)| *others);

@@ -7,7 +7,8 @@
 //! (`hitting`) and checked (`placement_report`); what still races gives further sets (`search`).
 //!
 //! A clean placement is in the PTX. Its places in the source follow from the lines of the accesses that it separates
-//! (`locate`).
+//! (`locate`). The copies of one place get a barrier together (`groups`): those in an unrolled loop have the same accesses next
+//! to them at their level of nesting (`levels`, `slot`).
 //!
 //! The cost is the least if a barrier more never adds a race, which holds of barriers that all threads of a cta reach.
 //! Points whose barrier the check finds fault with are left out. A barrier more can leave a question open, though, so that an
@@ -19,10 +20,13 @@ mod costs;
 mod counterexamples;
 mod cuts;
 mod existing;
+mod faults;
 mod frames;
+mod groups;
 mod hitting;
 mod kernel;
 mod kind;
+mod levels;
 mod locate;
 mod mend;
 mod moves;
@@ -33,6 +37,7 @@ mod points;
 mod request;
 mod search;
 mod search_end;
+mod slot;
 mod source_place;
 mod space;
 

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::costs::scaled;
+use super::faults::{deepest, innermost, stopping};
+use super::groups::{GroupId, GroupPlacement};
 use super::hitting::HittingSets;
 use super::kind::BarrierKind;
 use super::mend::{Optimality, mend};
@@ -29,7 +31,7 @@ const MOST_CHECKS_WITH_OBJECTS: usize = 48;
 pub(super) fn checked<E>(
     oracle: &mut Oracle<'_, E>,
     space: &PlacementSpace<'_>,
-    placement: &BarrierPlacement,
+    placement: &GroupPlacement,
     uniformity: Uniformity,
 ) -> Result<PlacementReport, E> {
     let patched = space.patched(placement);
@@ -41,8 +43,8 @@ pub(super) fn checked<E>(
 /// as long as all reach those together.
 pub(super) type FaultyBarriers = BTreeSet<(Anchor, BarrierKind)>;
 
-/// A barrier of some kind at some point.
-type PlacedBarrier = (PointId, BarrierKind);
+/// A barrier of some kind at the points of a group.
+type PlacedBarrier = (GroupId, BarrierKind);
 
 pub(super) struct PlacementSearch<'s, 'm, 'o, 'c, E> {
     space: &'s PlacementSpace<'m>,
@@ -61,9 +63,9 @@ pub(super) struct PlacementSearch<'s, 'm, 'o, 'c, E> {
     /// At least one of each of these is in every clean placement.
     sets: BTreeSet<BTreeSet<PlacedBarrier>>,
     /// What the placements that were checked leave.
-    reports: BTreeMap<BarrierPlacement, PlacementReport>,
-    /// Sets of points that might be such sets.
-    pub(super) guesses: BTreeSet<BTreeSet<PointId>>,
+    reports: BTreeMap<GroupPlacement, PlacementReport>,
+    /// Sets of groups that might be such sets.
+    pub(super) guesses: BTreeSet<BTreeSet<GroupId>>,
 }
 
 impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
@@ -81,10 +83,12 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
             if has_both { &[BarrierKind::Cta, BarrierKind::Warp] } else { &[BarrierKind::Cta] };
         let points: BTreeSet<PointId> =
             bare.pairs.iter().flat_map(|pair| space.cut(pair)).collect();
-        let is_right = |(point, kind): &PlacedBarrier| {
-            !faulty.contains(&(space.points[point.0].anchor, *kind))
+        let is_right = |(group, kind): &PlacedBarrier| {
+            let mut members = space.groups.members(*group).iter();
+            members.all(|point| !faulty.contains(&(space.points[point.0].anchor, *kind)))
         };
-        let both = points.iter().flat_map(|point| kinds.iter().map(|kind| (*point, *kind)));
+        let groups = space.groups_of(&points);
+        let both = groups.iter().flat_map(|group| kinds.iter().map(|kind| (*group, *kind)));
         let options = both.filter(is_right).collect();
         Self {
             space,
@@ -105,7 +109,7 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
         if let Some(end) = self.exclude_faulty()? {
             return Ok(end);
         }
-        let none = BarrierPlacement::new();
+        let none = GroupPlacement::new();
         if !self.learn(&none, self.bare) {
             self.exclude(&none, self.bare);
         }
@@ -139,9 +143,9 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
         self.space.has_objects && self.space.has_partial
     }
 
-    /// Returns, for each pair of uses of an mbarrier object that race, the points in front of the later use: if one lane arrives
+    /// Returns, for each pair of uses of an mbarrier object that race, the groups in front of the later use: if one lane arrives
     /// for the lanes of its warp, these might have to meet there.
-    fn in_front_of_arrivals(&self) -> BTreeSet<BTreeSet<PointId>> {
+    fn in_front_of_arrivals(&self) -> BTreeSet<BTreeSet<GroupId>> {
         let pairs = self.bare.pairs.iter().filter(|pair| pair.is_of_phases());
         pairs.map(|pair| self.space.in_front_of(pair.accesses[0])).collect()
     }
@@ -150,7 +154,7 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
         self.oracle.is_spent() || self.is_wide() && self.oracle.checks >= MOST_CHECKS_WITH_OBJECTS
     }
 
-    fn check(&mut self, placement: &BarrierPlacement) -> Result<PlacementReport, E> {
+    fn check(&mut self, placement: &GroupPlacement) -> Result<PlacementReport, E> {
         if let Some(known) = self.reports.get(placement) {
             return Ok(known.clone());
         }
@@ -168,15 +172,16 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
             if report.is_clean {
                 return Ok(None);
             }
-            let mut faulty = self.innermost(&placement, &report);
+            let mut faulty = innermost(self.space, &placement, &report);
             // Under the rule of the launch, another barrier might let threads reach these together.
             let is_always = !faulty.is_empty() && self.uniformity == Uniformity::Cta;
             if faulty.is_empty() && self.new_pairs(&report).is_none() {
                 if self.space.has_objects {
-                    faulty = self.stopping(&placement, &report);
+                    faulty = stopping(self.space, &placement, &report);
                 }
                 if faulty.is_empty() {
-                    faulty = self.deepest(&report);
+                    faulty =
+                        deepest(self.space, self.options.iter().map(|(group, _)| *group), &report);
                 }
                 self.is_whole &= faulty.is_empty();
             }
@@ -190,132 +195,96 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
                     }
                 }));
             }
-            for point in faulty {
-                if let Some(kind) = placement.get(&point) {
-                    self.options.remove(&(point, *kind));
-                    if is_always {
-                        self.faulty.insert((self.space.points[point.0].anchor, *kind));
-                    }
-                }
-            }
+            self.drop_options(&placement, &faulty, is_always);
             if self.is_spent() {
                 return Ok(Some(SearchEnd::refused(Obstacle::Checks)));
             }
         }
     }
 
+    /// Drops the barriers of a placement at some points. `is_always`: whether they stay at fault whatever else is inserted.
+    fn drop_options(
+        &mut self,
+        placement: &GroupPlacement,
+        faulty: &BTreeSet<PointId>,
+        is_always: bool,
+    ) {
+        let expanded = self.space.expanded(placement);
+        for point in faulty {
+            let Some(kind) = expanded.get(point) else { continue };
+            for group in self.space.groups.of_point(*point) {
+                self.options.remove(&(*group, *kind));
+            }
+            if is_always {
+                self.faulty.insert((self.space.points[point.0].anchor, *kind));
+            }
+        }
+    }
+
     /// Returns what a placement leaves, with all inputs examined.
-    fn findings(&mut self, placement: &BarrierPlacement) -> Result<Vec<Finding>, E> {
+    fn findings(&mut self, placement: &GroupPlacement) -> Result<Vec<Finding>, E> {
         let patched = self.space.patched(placement);
         let reports = self.oracle.reports(&patched.module, self.uniformity, CheckDepth::Whole)?;
         Ok(self.space.report(&patched, &reports).others)
     }
 
-    /// Returns the points of a placement whose barriers are at fault: the innermost, which might be the reason why threads
-    /// wait at others, and all others that the same threads reach: in the same runs, or under the same branches.
-    fn innermost(
-        &self,
-        placement: &BarrierPlacement,
-        report: &PlacementReport,
-    ) -> BTreeSet<PointId> {
-        let deepest = report.faulty.iter().map(|point| self.depth(*point)).max();
-        let innermost = report.faulty.iter().filter(|point| Some(self.depth(**point)) == deepest);
-        let innermost: Vec<PointId> = innermost.copied().collect();
-        let divergent = innermost.iter().filter(|point| report.divergent.contains(point));
-        let in_runs = divergent.flat_map(|point| self.space.in_run_of(*point));
-        let beside = report.branches.iter().flat_map(|branch| self.space.inside(*branch));
-        // A weaker barrier than those at fault might do.
-        let kind = |point: &PointId| placement.get(&self.space.leader(*point));
-        let kinds: BTreeSet<_> = innermost.iter().map(kind).collect();
-        let others = in_runs.chain(beside).filter(|point| kinds.contains(&kind(point)));
-        let all = innermost.iter().copied().chain(others);
-        all.map(|point| self.space.leader(point)).collect()
-    }
-
-    /// Returns the points of a placement inside the open branches at which warps stop, such as those of a loop that polls.
-    fn stopping(
-        &self,
-        placement: &BarrierPlacement,
-        report: &PlacementReport,
-    ) -> BTreeSet<PointId> {
-        let inside = report.stops.iter().flat_map(|branch| self.space.inside(*branch));
-        let leaders = inside.map(|point| self.space.leader(point));
-        leaders.filter(|point| placement.contains_key(point)).collect()
-    }
-
-    /// Returns the deepest points of all, if no pair races for certain: a proof might fail because of barriers that a placement
-    /// does not need.
-    fn deepest(&self, report: &PlacementReport) -> BTreeSet<PointId> {
-        let deepest = self.options.iter().map(|(point, _)| self.depth(*point)).max();
-        let is_open = report.pairs.iter().all(|pair| !pair.is_certain);
-        let Some(deepest) = deepest.filter(|depth| *depth > 0 && is_open) else {
-            return BTreeSet::new();
-        };
-        let points = self.options.iter().map(|(point, _)| *point);
-        points.filter(|point| self.depth(*point) == deepest).collect()
-    }
-
-    /// The number of loops and conditions around a point.
-    fn depth(&self, point: PointId) -> u32 {
-        let nesting = self.space.nestings[point.0];
-        nesting.loops + nesting.conditions
-    }
-
-    /// Returns the placement with a barrier at all points that `has` names, the strongest that is possible.
-    fn strongest(&self, has: impl Fn(&PointId) -> bool) -> BarrierPlacement {
+    /// Returns the placement with a barrier at all groups that `has` names, the strongest that is possible.
+    fn strongest(&self, has: impl Fn(&GroupId) -> bool) -> GroupPlacement {
         // A cta barrier comes before a warp barrier, and the last one collected counts.
-        self.options.iter().rev().copied().filter(|(point, _)| has(point)).collect()
+        self.options.iter().rev().copied().filter(|(group, _)| has(group)).collect()
     }
 
     /// Returns the cheapest placement that has a barrier of each set, and of the cheapest ones one that has a barrier of
-    /// most guesses. `believed`: sets of points of which a barrier is taken to be needed too.
-    fn cheapest(&self, believed: &BTreeSet<BTreeSet<PointId>>) -> BarrierPlacement {
+    /// most guesses. `believed`: sets of groups of which a barrier is taken to be needed too.
+    fn cheapest(&self, believed: &BTreeSet<BTreeSet<GroupId>>) -> GroupPlacement {
         let options: Vec<PlacedBarrier> = self.options.iter().copied().collect();
         let index = |barrier: &PlacedBarrier| options.binary_search(barrier).ok();
         let indices =
             |set: &BTreeSet<PlacedBarrier>| set.iter().filter_map(index).collect::<Vec<_>>();
-        let guess = |points: &BTreeSet<PointId>| {
-            let is_in = |at: &usize| points.contains(&options[*at].0);
+        let guess = |groups: &BTreeSet<GroupId>| {
+            let is_in = |at: &usize| groups.contains(&options[*at].0);
             (0..options.len()).filter(is_in).collect::<Vec<_>>()
         };
-        let of_points = |all| minimal(all).map(guess).filter(|guess| !guess.is_empty());
-        let sets = self.sets.iter().map(indices).chain(of_points(believed)).collect();
+        let of_groups = |all| minimal(all).map(guess).filter(|guess| !guess.is_empty());
+        let sets = self.sets.iter().map(indices).chain(of_groups(believed)).collect();
         let choice = HittingSets {
-            costs: scaled(options.iter().map(|(point, kind)| self.space.cost(*point, *kind))),
+            costs: scaled(options.iter().map(|(group, kind)| self.space.cost(*group, *kind))),
             ties: options.iter().map(|barrier| self.reluctance(*barrier)).collect(),
             sets,
-            preferred: of_points(&self.guesses).collect(),
+            preferred: of_groups(&self.guesses).collect(),
         };
         let best = choice.best().expect("a barrier at every point is in each set");
         best.into_iter().map(|at| options[at]).collect()
     }
 
     /// How much another barrier of the same cost is preferred.
-    fn reluctance(&self, (point, kind): PlacedBarrier) -> usize {
-        let is_there =
-            matches!(self.space.points[point.0].anchor, Anchor::At(_, known) if known == kind);
-        if is_there { 1 } else { 2 }
+    fn reluctance(&self, (group, kind): PlacedBarrier) -> usize {
+        if self.space.given_at(group) == Some(kind) { 1 } else { 2 }
     }
 
     /// Adds the sets that follow from a placement that is not clean: for each racing pair the barriers that could separate
     /// the two, without those that did not. Returns whether they say more than is known.
-    fn learn(&mut self, placement: &BarrierPlacement, report: &PlacementReport) -> bool {
+    fn learn(&mut self, placement: &GroupPlacement, report: &PlacementReport) -> bool {
+        let expanded = self.space.expanded(placement);
         let mut is_new = false;
         for pair in &report.pairs {
             self.guesses.extend(self.space.guesses(pair));
-            let set = self.separators(placement, pair);
+            let set = self.separators(&expanded, pair);
             is_new |= pair.is_certain && !set.is_empty() && self.add(set);
         }
         is_new
     }
 
     /// Excludes a placement, and those with fewer barriers: they are cheaper, and were checked if the sets allow them.
-    fn exclude(&mut self, placement: &BarrierPlacement, report: &PlacementReport) {
+    fn exclude(&mut self, placement: &GroupPlacement, report: &PlacementReport) {
         // If no pair tells what is missing, it might be a barrier that is no option.
         self.is_whole &= !report.pairs.is_empty();
-        let options = self.options.iter().copied();
-        let others = options.filter(|(point, kind)| is_more(placement, *point, *kind)).collect();
-        self.add(others);
+        let expanded = self.space.expanded(placement);
+        let others = self.options.iter().filter(|(group, kind)| {
+            let members = self.space.groups.members(*group);
+            members.iter().any(|point| is_more(&expanded, *point, *kind))
+        });
+        self.add(others.copied().collect());
     }
 
     /// Returns the barriers that could separate a pair that races with a placement.
@@ -325,17 +294,20 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
         pair: &RacingPair,
     ) -> BTreeSet<PlacedBarrier> {
         let cut = self.space.cut(pair);
-        let is_one = |(point, kind): &PlacedBarrier| {
+        let is_one = |point: &PointId, kind: BarrierKind| {
             cut.contains(point)
                 && match pair.distance {
                     _ if self.space.has_partial || pair.is_of_phases() => {
-                        is_more(placement, *point, *kind)
+                        is_more(placement, *point, kind)
                     }
                     Distance::Warp => !placement.contains_key(point),
-                    Distance::Cta => *kind == BarrierKind::Cta && is_more(placement, *point, *kind),
+                    Distance::Cta => kind == BarrierKind::Cta && is_more(placement, *point, kind),
                 }
         };
-        self.options.iter().copied().filter(is_one).collect()
+        let separates = |(group, kind): &PlacedBarrier| {
+            self.space.groups.members(*group).iter().any(|point| is_one(point, *kind))
+        };
+        self.options.iter().copied().filter(separates).collect()
     }
 
     /// Adds a set. Returns whether it says more than those that are known.
@@ -349,16 +321,16 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
     }
 
     /// Examines guesses about the pairs that race with a placement, the smallest first: whether a pair races if only the
-    /// guessed points have no barrier.
+    /// guessed groups have no barrier.
     fn examine_guesses(
         &mut self,
-        placement: &BarrierPlacement,
+        placement: &GroupPlacement,
         report: &PlacementReport,
     ) -> Result<(), E> {
-        let is_missed = |guess: &BTreeSet<PointId>| {
-            self.guesses.contains(guess) && guess.iter().all(|point| !placement.contains_key(point))
+        let is_missed = |guess: &BTreeSet<GroupId>| {
+            self.guesses.contains(guess) && guess.iter().all(|group| !placement.contains_key(group))
         };
-        let missed: BTreeSet<BTreeSet<PointId>> = report
+        let missed: BTreeSet<BTreeSet<GroupId>> = report
             .pairs
             .iter()
             .flat_map(|pair| self.space.guesses(pair))
@@ -367,11 +339,11 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
         for guess in minimal(&missed).take(MOST_GUESSES) {
             self.guesses.remove(guess);
             let is_known =
-                |set: &BTreeSet<PlacedBarrier>| set.iter().all(|(point, _)| guess.contains(point));
+                |set: &BTreeSet<PlacedBarrier>| set.iter().all(|(group, _)| guess.contains(group));
             if self.sets.iter().any(is_known) || self.oracle.is_spent() {
                 continue;
             }
-            let others = self.strongest(|point| !guess.contains(point));
+            let others = self.strongest(|group| !guess.contains(group));
             let report = self.check(&others)?;
             if !report.is_clean {
                 self.learn(&others, &report);
@@ -399,7 +371,7 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
     /// Ends with the cheapest placement of all that might be clean.
     fn found(
         &mut self,
-        placement: BarrierPlacement,
+        placement: GroupPlacement,
         report: PlacementReport,
     ) -> Result<SearchEnd, E> {
         if self.is_whole && !self.space.has_objects {
@@ -414,39 +386,42 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
     /// Leaves out the dearest barriers of a clean placement that are not needed.
     fn thinned(
         &mut self,
-        mut placement: BarrierPlacement,
+        mut placement: GroupPlacement,
         mut clean: PlacementReport,
-    ) -> Result<(BarrierPlacement, PlacementReport), E> {
+    ) -> Result<(GroupPlacement, PlacementReport), E> {
         let mut barriers: Vec<PlacedBarrier> =
-            placement.iter().map(|(point, kind)| (*point, *kind)).collect();
+            placement.iter().map(|(group, kind)| (*group, *kind)).collect();
         barriers.sort_by(|(a, kind_a), (b, kind_b)| {
             self.space.cost(*b, *kind_b).total_cmp(&self.space.cost(*a, *kind_a))
         });
-        for (point, _) in barriers {
+        for (group, _) in barriers {
             if self.oracle.is_endless() {
                 break;
             }
-            if let Some((fewer, report)) = self.without(point, &placement)? {
+            if let Some((fewer, report)) = self.without(group, &placement)? {
                 (placement, clean) = (fewer, report);
             }
         }
         Ok((placement, clean))
     }
 
-    /// Returns a clean placement without the barrier at a point, and without those that are at fault then, such as the one that
+    /// Returns a clean placement without the barrier of a group, and without those that are at fault then, such as the one that
     /// other threads waited at.
     fn without(
         &mut self,
-        point: PointId,
-        placement: &BarrierPlacement,
-    ) -> Result<Option<(BarrierPlacement, PlacementReport)>, E> {
+        group: GroupId,
+        placement: &GroupPlacement,
+    ) -> Result<Option<(GroupPlacement, PlacementReport)>, E> {
         let mut fewer = placement.clone();
-        let mut faulty = BTreeSet::from([point]);
-        while fewer.keys().any(|point| faulty.contains(point)) {
-            fewer.retain(|point, _| !faulty.contains(point));
-            let is_enough = |set: &BTreeSet<PlacedBarrier>| {
-                set.iter().any(|(point, kind)| !is_more(&fewer, *point, *kind))
+        let mut faulty = BTreeSet::from([group]);
+        while fewer.keys().any(|group| faulty.contains(group)) {
+            fewer.retain(|group, _| !faulty.contains(group));
+            let expanded = self.space.expanded(&fewer);
+            let is_there = |(group, kind): &PlacedBarrier| {
+                let members = self.space.groups.members(*group);
+                members.iter().any(|point| !is_more(&expanded, *point, *kind))
             };
+            let is_enough = |set: &BTreeSet<PlacedBarrier>| set.iter().any(is_there);
             // The kernel as it is, without any of them, is not clean.
             if fewer.is_empty() || !self.sets.iter().all(is_enough) {
                 break;
@@ -455,7 +430,7 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
             if report.is_clean {
                 return Ok(Some((fewer, report)));
             }
-            faulty = report.faulty.iter().map(|point| self.space.leader(*point)).collect();
+            faulty = self.space.groups_of(&report.faulty);
         }
         Ok(None)
     }
@@ -472,7 +447,7 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
 
     fn end(
         &mut self,
-        placement: &BarrierPlacement,
+        placement: &GroupPlacement,
         report: &PlacementReport,
         is_least: bool,
     ) -> Result<SearchEnd, E> {

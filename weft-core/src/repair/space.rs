@@ -5,8 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::costs::{Cost, Costs, Nesting, Nestings};
 use super::cuts::Cuts;
 use super::existing::{existing, first_word, has_objects, has_partial};
+use super::groups::{GroupId, GroupPlacement, PointGroups};
 use super::kind::BarrierKind;
-use super::patch::{BarrierPlacement, Patched, patched};
+use super::levels::{LevelSource, Levels, levels};
+use super::patch::{BarrierPlacement, Patched, is_more, patched};
 use super::placement_report::{PlacementReport, RacingPair};
 use super::points::{Anchor, Point, PointId, chains, later_labels, points};
 use super::request::RepairRequest;
@@ -33,8 +35,8 @@ pub(super) struct PlacementSpace<'m> {
     runs: Vec<Option<usize>>,
     /// For each branch, the points between it and the place where its sides converge, and in the innermost loop that it leaves.
     branches: BTreeMap<Span, BTreeSet<PointId>>,
-    /// For each point, the first point of the same source line: these get a barrier together.
-    leader: Vec<PointId>,
+    pub(super) groups: PointGroups,
+    pub(super) levels: Levels,
     /// For each point, its line in a file that the author can change.
     lines: Vec<Option<SourceLine>>,
     /// The instructions of the kernel, with their lines, and the labels that points stand in front of.
@@ -69,32 +71,31 @@ impl<'m> PlacementSpace<'m> {
         if size > MOST_POINTS {
             return Err(size);
         }
-        let everywhere = points.iter().enumerate().map(|(at, point)| {
-            let kind = match point.anchor {
-                Anchor::At(_, kind) => kind,
-                _ => BarrierKind::Cta,
-            };
-            (PointId(at), kind)
-        });
-        let full = patched(module, &points, &everywhere.collect());
+        let full = patched(module, &points, &everywhere(&points));
         let full_program = link(&full.module, kernel);
         let cuts = Cuts::of(&full_program, |span| full.place(span));
         let nestings = Nestings::of(&full_program);
-        let of_point = |at: usize| {
-            cuts.blocks(PointId(at)).map(|block| nestings.block(block)).max().unwrap_or_default()
-        };
         let runs = runs(&full_program, &cuts, points.len());
         let branches = branches(&full_program, &full, &cuts, &nestings, points.len());
         let sites = sites(module, &program);
-        let mut seen = BTreeSet::new();
-        let repeated = instruction_spans(&program).filter(|span| !seen.insert(*span)).collect();
-        let line = |point: &Point| {
-            let site = sites.get(&point.anchor.span())?;
+        let line = |span: Span| {
+            let site = sites.get(&span)?;
             site.source.iter().find(|line| (request.is_source)(&line.file)).cloned()
         };
-        let lines: Vec<Option<SourceLine>> = points.iter().map(line).collect();
-        let nesting: Vec<Nesting> = (0..points.len()).map(of_point).collect();
-        let leader = leaders(module, &points, &lines, &nesting);
+        let lines: Vec<Option<SourceLine>> =
+            points.iter().map(|point| line(point.anchor.span())).collect();
+        let nesting = nestings_of(&cuts, &nestings, points.len());
+        let place = |span: Span| full.place(span);
+        let source = LevelSource {
+            program: &full_program,
+            place: &place,
+            module,
+            line: &line,
+            accesses,
+            existing: &existing,
+        };
+        let levels = levels(&source, points.len());
+        let groups = PointGroups::of(&source, &points, &lines, &nesting, &levels);
         Ok(Self {
             module,
             points,
@@ -105,10 +106,11 @@ impl<'m> PlacementSpace<'m> {
             cuts,
             runs,
             branches,
-            leader,
+            groups,
+            levels,
             lines,
             sites,
-            repeated,
+            repeated: repeated(&program),
             is_source: request.is_source,
             costs,
         })
@@ -116,36 +118,33 @@ impl<'m> PlacementSpace<'m> {
 
     /// Whether some points get a barrier only together.
     pub(super) fn has_copies(&self) -> bool {
-        self.leaders().count() < self.points.len()
+        self.groups.all().any(|group| self.groups.members(group).len() > 1)
     }
 
-    /// Writes a placement, which is stated for leaders, into the text.
-    pub(super) fn patched(&self, placement: &BarrierPlacement) -> Patched {
+    /// Writes a placement into the text.
+    pub(super) fn patched(&self, placement: &GroupPlacement) -> Patched {
         patched(self.module, &self.points, &self.expanded(placement))
     }
 
-    /// Returns the placement with the points that follow the leaders.
-    pub(super) fn expanded(&self, placement: &BarrierPlacement) -> BarrierPlacement {
-        let barriers = placement
-            .iter()
-            .flat_map(|(leader, kind)| self.members(*leader).map(|point| (point, *kind)));
-        barriers.collect()
+    /// Returns the barriers at the points of the groups, the stronger one at a point of two.
+    pub(super) fn expanded(&self, placement: &GroupPlacement) -> BarrierPlacement {
+        let mut expanded = BarrierPlacement::new();
+        for (group, kind) in placement {
+            for point in self.groups.members(*group) {
+                if is_more(&expanded, *point, *kind) {
+                    expanded.insert(*point, *kind);
+                }
+            }
+        }
+        expanded
     }
 
-    /// Returns the first point of the source line of a point.
-    pub(super) fn leader(&self, point: PointId) -> PointId {
-        self.leader[point.0]
-    }
-
-    pub(super) fn leaders(&self) -> impl Iterator<Item = PointId> {
-        (0..self.points.len()).map(PointId).filter(|point| self.leader(*point) == *point)
-    }
-
-    /// Returns the points of a leader, itself included.
-    pub(super) fn members(&self, leader: PointId) -> impl Iterator<Item = PointId> {
-        (leader.0..self.points.len())
-            .map(PointId)
-            .filter(move |point| self.leader(*point) == leader)
+    /// Returns the groups that some of these points are in.
+    pub(super) fn groups_of<'p>(
+        &self,
+        points: impl IntoIterator<Item = &'p PointId>,
+    ) -> BTreeSet<GroupId> {
+        points.into_iter().flat_map(|point| self.groups.of_point(*point)).copied().collect()
     }
 
     pub(super) fn line(&self, point: PointId) -> Option<&SourceLine> {
@@ -156,17 +155,17 @@ impl<'m> PlacementSpace<'m> {
         PlacementReport::of(self.module, patched, reports)
     }
 
-    /// Returns the leaders of the points that could separate two accesses.
+    /// Returns the points that could separate two accesses.
     pub(super) fn cut(&self, pair: &RacingPair) -> BTreeSet<PointId> {
         if self.has_partial || pair.finding.code == Code::DependsOnInput {
-            return self.leaders().collect();
+            return (0..self.points.len()).map(PointId).collect();
         }
-        let cut = self.cuts.between(pair.accesses[0], pair.accesses[1]);
-        cut.into_iter().map(|point| self.leader(point)).collect()
+        self.cuts.between(pair.accesses[0], pair.accesses[1])
     }
 
-    /// Returns sets of leaders that might be such sets for one iteration of a loop or for two ([`Cuts::guesses`]).
-    pub(super) fn guesses(&self, pair: &RacingPair) -> impl Iterator<Item = BTreeSet<PointId>> {
+    /// Returns the groups of sets of points that might be such sets for one iteration of a loop or for two
+    /// ([`Cuts::guesses`]).
+    pub(super) fn guesses(&self, pair: &RacingPair) -> impl Iterator<Item = BTreeSet<GroupId>> {
         let [first, second] = pair.accesses;
         let others = match pair.finding.code {
             Code::DependsOnInput => self.accesses.iter().copied().collect(),
@@ -176,34 +175,44 @@ impl<'m> PlacementSpace<'m> {
             let cut = self.cuts.between(first, other);
             self.cuts.guesses(first, other).into_iter().chain([cut])
         });
-        guesses
-            .filter(|guess| !guess.is_empty())
-            .map(|all| all.into_iter().map(|point| self.leader(point)).collect())
+        guesses.filter(|guess| !guess.is_empty()).map(|all| self.groups_of(&all))
     }
 
-    /// Returns the leaders of the points of segments that end at an access.
-    pub(super) fn in_front_of(&self, access: Span) -> BTreeSet<PointId> {
+    /// Returns the groups of the points of segments that end at an access.
+    pub(super) fn in_front_of(&self, access: Span) -> BTreeSet<GroupId> {
         let ends = |point: &PointId| self.points[point.0].right == Some(access);
-        (0..self.points.len()).map(PointId).filter(ends).map(|point| self.leader(point)).collect()
+        let points: Vec<PointId> = (0..self.points.len()).map(PointId).filter(ends).collect();
+        self.groups_of(&points)
     }
 
-    /// Returns the cost of a barrier at the points of a leader.
-    pub(super) fn cost(&self, leader: PointId, kind: BarrierKind) -> Cost {
-        self.members(leader)
-            .fold(0.0, |sum, point| sum + self.costs.of(kind, self.nestings[point.0]))
+    /// Returns the cost of a barrier at the points of a group.
+    pub(super) fn cost(&self, group: GroupId, kind: BarrierKind) -> Cost {
+        let members = self.groups.members(group).iter();
+        members.fold(0.0, |sum, point| sum + self.costs.of(kind, self.nestings[point.0]))
     }
 
-    pub(super) fn cost_of(&self, placement: &BarrierPlacement) -> Cost {
-        placement.iter().fold(0.0, |sum, (point, kind)| sum + self.cost(*point, *kind))
+    /// Returns the cost of a placement. A point of two groups counts twice: the source has two barriers then.
+    pub(super) fn cost_of(&self, placement: &GroupPlacement) -> Cost {
+        placement.iter().fold(0.0, |sum, (group, kind)| sum + self.cost(*group, *kind))
     }
 
     /// Returns the barriers that the kernel has at its points.
-    pub(super) fn given(&self) -> BarrierPlacement {
-        let kind = |(at, point): (usize, &Point)| match point.anchor {
-            Anchor::At(_, kind) if self.leader[at].0 == at => Some((PointId(at), kind)),
-            _ => None,
-        };
-        self.points.iter().enumerate().filter_map(kind).collect()
+    pub(super) fn given(&self) -> GroupPlacement {
+        let kind = |group| Some((group, self.given_at(group)?));
+        self.groups.all().filter_map(kind).collect()
+    }
+
+    /// Returns the kind of the barriers that the kernel has at the points of a group.
+    pub(super) fn given_at(&self, group: GroupId) -> Option<BarrierKind> {
+        match self.anchor(group) {
+            Anchor::At(_, kind) => Some(kind),
+            Anchor::Before(_) | Anchor::After(_) => None,
+        }
+    }
+
+    /// Returns where the first point of a group lies.
+    pub(super) fn anchor(&self, group: GroupId) -> Anchor {
+        self.points[self.groups.members(group)[0].0].anchor
     }
 
     /// Returns the points that the same threads reach as this one, because no branch lies between.
@@ -274,8 +283,20 @@ fn sites(module: &Module, program: &Program) -> BTreeMap<Span, Site> {
     places.map(|place| (place.span, site_at(module, Role::Here, place, String::new()))).collect()
 }
 
-fn instruction_spans(program: &Program) -> impl Iterator<Item = Span> {
-    program.places.iter().map(|place| place.span)
+/// Returns the instructions that a program has several times.
+fn repeated(program: &Program) -> BTreeSet<Span> {
+    let mut seen = BTreeSet::new();
+    let spans = program.places.iter().map(|place| place.span);
+    spans.filter(|span| !seen.insert(*span)).collect()
+}
+
+/// Returns the placement with a barrier at every point.
+fn everywhere(points: &[Point]) -> BarrierPlacement {
+    let kind = |point: &Point| match point.anchor {
+        Anchor::At(_, kind) => kind,
+        Anchor::Before(_) | Anchor::After(_) => BarrierKind::Cta,
+    };
+    points.iter().enumerate().map(|(at, point)| (PointId(at), kind(point))).collect()
 }
 
 pub(super) fn link(module: &Module, kernel: &str) -> Program {
@@ -283,32 +304,10 @@ pub(super) fn link(module: &Module, kernel: &str) -> Program {
     flow::build(module, kernel).expect("a kernel that was checked links")
 }
 
-/// What the copies of a point have in common: the line, the side, the first word of the instruction, and the loops and
-/// conditions around it. The rest of an instruction can differ: compilers compare with zero in the last copy of a loop.
-type PointKey<'p> = (&'p SourceLine, u8, &'p str, Nesting);
-
-/// Returns for each point the first one that is a copy of the same place in the source.
-fn leaders(
-    module: &Module,
-    points: &[Point],
-    lines: &[Option<SourceLine>],
-    nestings: &[Nesting],
-) -> Vec<PointId> {
-    let mut first: BTreeMap<PointKey<'_>, PointId> = BTreeMap::new();
-    let mut leaders = Vec::with_capacity(points.len());
-    for (at, ((point, line), nesting)) in points.iter().zip(lines).zip(nestings).enumerate() {
-        let side = match point.anchor {
-            Anchor::Before(_) => 0,
-            Anchor::After(_) => 1,
-            Anchor::At(_, BarrierKind::Cta) => 2,
-            Anchor::At(_, BarrierKind::Warp) => 3,
-        };
-        let word = first_word(module.mnemonic_in(point.anchor.span()));
-        let own = PointId(at);
-        let key = line.as_ref().map(|line| (line, side, word, *nesting));
-        leaders.push(key.map_or(own, |key| *first.entry(key).or_insert(own)));
-    }
-    leaders
+/// Returns the nesting of each point.
+fn nestings_of(cuts: &Cuts, nestings: &Nestings<'_>, count: usize) -> Vec<Nesting> {
+    let of_point = |at| cuts.blocks(PointId(at)).map(|block| nestings.block(block)).max();
+    (0..count).map(|at| of_point(at).unwrap_or_default()).collect()
 }
 
 /// Returns for each point the run of blocks without a branch that it lies in, if there is only one.

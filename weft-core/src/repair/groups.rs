@@ -1,0 +1,146 @@
+//! Groups of points that get a barrier together, because one change of the source makes them all.
+//!
+//! A loop is unrolled and a function inlined: a line has several copies. A group is what has the same place in all of them:
+//! beside an access of a line, or next to the same accesses at its level of nesting. A point can be in several groups: in
+//! front of a loop and at the start of its first iteration are one point, but two places of the source. A point between the
+//! loops that the compiler makes of one is no place of the source.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::costs::Nesting;
+use super::existing::first_word;
+use super::kind::BarrierKind;
+use super::levels::{LevelElement, LevelSource, Levels, Neighbour, Neighbours};
+use super::points::{Anchor, Point, PointId};
+use crate::finding::SourceLine;
+
+/// An index into the groups of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct GroupId(pub(super) usize);
+
+/// A barrier at all points of some of the groups.
+pub(super) type GroupPlacement = BTreeMap<GroupId, BarrierKind>;
+
+/// The groups of a kernel.
+pub(super) struct PointGroups {
+    /// The points of each group, ascending.
+    members: Vec<Vec<PointId>>,
+    /// The groups of each point.
+    of_point: Vec<Vec<GroupId>>,
+}
+
+/// What is known of a point.
+struct PointPlace<'p> {
+    anchor: Anchor,
+    /// The line of the instruction beside it, in a file that the author can change.
+    line: Option<&'p SourceLine>,
+    /// The first word of that instruction.
+    word: &'p str,
+    /// Whether that instruction is an access: the line is that of its statement.
+    is_access: bool,
+    nesting: Nesting,
+    neighbours: &'p Neighbours,
+}
+
+/// What the points of a group have in common.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum GroupKey<'p> {
+    /// An instruction: the line, the side, the first word, the loops and conditions around it, and whether the next access is
+    /// of the same line. The rest of an instruction can differ: compilers compare with zero in the last copy of a loop.
+    Beside(&'p SourceLine, u8, &'p str, Nesting, bool),
+    /// What comes first in front of it or behind it, how many points are in between, and whether the other side is of the same
+    /// line.
+    NextTo(Direction, &'p LevelElement, usize, bool),
+    Alone(PointId),
+}
+
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum Direction {
+    Before,
+    After,
+}
+
+impl PointGroups {
+    /// `lines`: for each point, the line of the instruction beside it, in a file that the author can change; `nestings`: the
+    /// nesting of each.
+    pub(super) fn of(
+        source: &LevelSource<'_>,
+        points: &[Point],
+        lines: &[Option<SourceLine>],
+        nestings: &[Nesting],
+        levels: &Levels,
+    ) -> Self {
+        let mut by_key: BTreeMap<GroupKey<'_>, Vec<PointId>> = BTreeMap::new();
+        for (at, Point { anchor, .. }) in points.iter().enumerate() {
+            let place = PointPlace {
+                anchor: *anchor,
+                line: lines[at].as_ref(),
+                word: first_word(source.module.mnemonic_in(anchor.span())),
+                is_access: source.accesses.contains(&anchor.span()),
+                nesting: nestings[at],
+                neighbours: &levels.neighbours[at],
+            };
+            for key in place.keys(PointId(at)) {
+                by_key.entry(key).or_default().push(PointId(at));
+            }
+        }
+        let members: BTreeSet<Vec<PointId>> = by_key.into_values().collect();
+        let members: Vec<Vec<PointId>> = members.into_iter().collect();
+        let mut of_point = vec![Vec::new(); points.len()];
+        for (at, group) in members.iter().enumerate() {
+            for point in group {
+                of_point[point.0].push(GroupId(at));
+            }
+        }
+        Self { members, of_point }
+    }
+
+    pub(super) fn all(&self) -> impl Iterator<Item = GroupId> + use<> {
+        (0..self.members.len()).map(GroupId)
+    }
+
+    /// Returns the points of a group, ascending; there is at least one.
+    pub(super) fn members(&self, group: GroupId) -> &[PointId] {
+        &self.members[group.0]
+    }
+
+    /// Returns the groups of a point.
+    pub(super) fn of_point(&self, point: PointId) -> &[GroupId] {
+        &self.of_point[point.0]
+    }
+}
+
+impl<'p> PointPlace<'p> {
+    /// Returns what the point has in common with others of its groups.
+    fn keys(&self, own: PointId) -> Vec<GroupKey<'p>> {
+        if self.neighbours.is_within_loop() {
+            return Vec::new();
+        }
+        let is_within = self.neighbours.is_within_line();
+        let side = match self.anchor {
+            Anchor::Before(_) => 0,
+            Anchor::After(_) => 1,
+            Anchor::At(_, BarrierKind::Cta) => 2,
+            Anchor::At(_, BarrierKind::Warp) => 3,
+        };
+        let beside =
+            self.line.map(|line| GroupKey::Beside(line, side, self.word, self.nesting, is_within));
+        if matches!(self.anchor, Anchor::At(..)) {
+            return vec![beside.unwrap_or(GroupKey::Alone(own))];
+        }
+        let next_to = |direction, own: &'p Option<Neighbour>| {
+            let Neighbour { element, distance, .. } = own.as_ref()?;
+            Some(GroupKey::NextTo(direction, element, *distance, is_within))
+        };
+        let Neighbours { before, after } = self.neighbours;
+        let sides = [next_to(Direction::Before, before), next_to(Direction::After, after)];
+        let mut keys: Vec<GroupKey<'p>> = sides.into_iter().flatten().collect();
+        if self.is_access || keys.is_empty() {
+            keys.extend(beside);
+        }
+        if keys.is_empty() {
+            keys.push(GroupKey::Alone(own));
+        }
+        keys
+    }
+}
