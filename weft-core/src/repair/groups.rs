@@ -10,9 +10,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::costs::Nesting;
 use super::existing::first_word;
 use super::kind::BarrierKind;
-use super::levels::{LevelElement, LevelSource, Levels, Neighbour, Neighbours};
+use super::levels::{ElementCopy, LevelElement, LevelSource, Levels, Neighbour, Neighbours};
 use super::points::{Anchor, Point, PointId};
 use crate::finding::SourceLine;
+use crate::ptx::Span;
 
 /// An index into the groups of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,6 +26,8 @@ pub(super) type GroupPlacement = BTreeMap<GroupId, BarrierKind>;
 pub(super) struct PointGroups {
     /// The points of each group, ascending.
     members: Vec<Vec<PointId>>,
+    /// For each group, the number of copies of its place that have no point.
+    missing: Vec<usize>,
     /// The groups of each point.
     of_point: Vec<Vec<GroupId>>,
 }
@@ -84,15 +87,20 @@ impl PointGroups {
                 by_key.entry(key).or_default().push(PointId(at));
             }
         }
-        let members: BTreeSet<Vec<PointId>> = by_key.into_values().collect();
-        let members: Vec<Vec<PointId>> = members.into_iter().collect();
+        let mut missing: BTreeMap<Vec<PointId>, usize> = BTreeMap::new();
+        for (key, members) in by_key {
+            let own = key.missing(&members, levels);
+            let known = missing.entry(members).or_insert(own);
+            *known = own.min(*known);
+        }
+        let (members, missing): (Vec<Vec<PointId>>, Vec<usize>) = missing.into_iter().unzip();
         let mut of_point = vec![Vec::new(); points.len()];
         for (at, group) in members.iter().enumerate() {
             for point in group {
                 of_point[point.0].push(GroupId(at));
             }
         }
-        Self { members, of_point }
+        Self { members, missing, of_point }
     }
 
     pub(super) fn all(&self) -> impl Iterator<Item = GroupId> + use<> {
@@ -104,9 +112,38 @@ impl PointGroups {
         &self.members[group.0]
     }
 
+    /// Returns the number of copies of the place of a group that have no point, such as the end of the last iteration. A change
+    /// of the source makes a barrier there too.
+    pub(super) fn missing(&self, group: GroupId) -> usize {
+        self.missing[group.0]
+    }
+
     /// Returns the groups of a point.
     pub(super) fn of_point(&self, point: PointId) -> &[GroupId] {
         &self.of_point[point.0]
+    }
+}
+
+impl GroupKey<'_> {
+    /// Returns the number of copies of what is next to the points that are next to none of them, nor to a barrier.
+    fn missing(&self, members: &[PointId], levels: &Levels) -> usize {
+        let Self::NextTo(direction, element, ..) = self else { return 0 };
+        let (is_before, guarded) = match direction {
+            Direction::Before => (true, &levels.in_front_of_barriers),
+            Direction::After => (false, &levels.behind_barriers),
+        };
+        let next_to = |point: &PointId| {
+            let own = &levels.neighbours[point.0];
+            if is_before { own.before.as_ref() } else { own.after.as_ref() }
+        };
+        let reached: BTreeSet<&BTreeSet<Span>> =
+            members.iter().filter_map(next_to).map(|own| &own.accesses).collect();
+        let is_one = |(calls, own): &&ElementCopy| {
+            let is_of_calls = element.calls.is_empty() || *calls == element.calls;
+            is_of_calls && !reached.contains(own) && !own.is_subset(guarded)
+        };
+        let plain = LevelElement { calls: BTreeSet::new(), ..(*element).clone() };
+        levels.copies.get(&plain).into_iter().flatten().filter(is_one).count()
     }
 }
 
@@ -132,7 +169,7 @@ impl<'p> PointPlace<'p> {
             let Neighbour { element, distance, .. } = own.as_ref()?;
             Some(GroupKey::NextTo(direction, element, *distance, is_within))
         };
-        let Neighbours { before, after } = self.neighbours;
+        let Neighbours { before, after, .. } = self.neighbours;
         let sides = [next_to(Direction::Before, before), next_to(Direction::After, after)];
         let mut keys: Vec<GroupKey<'p>> = sides.into_iter().flatten().collect();
         if self.is_access || keys.is_empty() {

@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::dominator_tree::DominatorTree;
 use super::existing::{BarrierRole, Existing, first_word};
 use super::kind::BarrierKind;
 use super::points::PointId;
@@ -19,6 +20,12 @@ pub(super) struct LevelElement {
     pub(super) lines: BTreeSet<SourceLine>,
     /// The first word of an access; `None` for a loop or a condition.
     pub(super) word: Option<String>,
+    /// Most loops that are around an access of it, but not around the point.
+    pub(super) loops: usize,
+    /// The number of elements with the same lines and loops that it is a part of.
+    pub(super) wholes: usize,
+    /// The calls that the accesses are inlined in, each with those around it; empty next to a point in the same call.
+    pub(super) calls: BTreeSet<Vec<SourceLine>>,
 }
 
 /// What is next to a point, in one direction.
@@ -27,15 +34,18 @@ pub(super) struct Neighbour {
     pub(super) element: LevelElement,
     /// The number of points in between.
     pub(super) distance: usize,
-    /// Whether it contains a loop with accesses.
-    pub(super) has_loop: bool,
     pub(super) accesses: BTreeSet<Span>,
 }
+
+/// The calls of an element, and its accesses.
+pub(super) type ElementCopy = (BTreeSet<Vec<SourceLine>>, BTreeSet<Span>);
 
 /// What levels say.
 pub(super) struct Levels {
     /// What is next to each point.
     pub(super) neighbours: Vec<Neighbours>,
+    /// For each element without its calls, these and the accesses of each of its copies.
+    pub(super) copies: BTreeMap<LevelElement, Vec<ElementCopy>>,
     /// Accesses directly behind a barrier that stays, without a point in between.
     pub(super) behind_barriers: BTreeSet<Span>,
     /// Accesses directly in front of a barrier that stays.
@@ -47,9 +57,26 @@ pub(super) struct Levels {
 pub(super) struct Neighbours {
     pub(super) before: Option<Neighbour>,
     pub(super) after: Option<Neighbour>,
+    /// What is in front of the conditions around the point, in the same loops, if nothing is in front of it inside of them.
+    pub(super) outside: Option<Neighbour>,
 }
 
 impl Neighbours {
+    /// Returns what is in front of the point, or else of the conditions around it.
+    pub(super) fn in_front(&self) -> Option<&Neighbour> {
+        self.before.as_ref().or(self.outside.as_ref())
+    }
+
+    /// Forgets the calls if all is in the same one: the place is then the same in other calls of the function.
+    fn join_calls(&mut self) {
+        let [Some(before), Some(after)] = [&mut self.before, &mut self.after] else { return };
+        let (one, other) = (&mut before.element.calls, &mut after.element.calls);
+        if one.len() == 1 && one == other {
+            one.clear();
+            other.clear();
+        }
+    }
+
     /// Whether both are accesses of one line, with nothing but one run of instructions in between.
     pub(super) fn is_within_line(&self) -> bool {
         let both = [&self.before, &self.after].map(Option::as_ref);
@@ -60,26 +87,66 @@ impl Neighbours {
 
     /// Whether the point is between two loops of the same lines, as between an unrolled loop and the rest of its iterations.
     pub(super) fn is_within_loop(&self) -> bool {
-        let both = [&self.before, &self.after].map(Option::as_ref);
-        let [Some(before), Some(after)] = both else { return false };
-        before.has_loop && after.has_loop && before.element.lines == after.element.lines
+        let [Some(before), Some(after)] = [self.in_front(), self.after.as_ref()] else {
+            return false;
+        };
+        let has_loop = |own: &Neighbour| own.element.loops > 0;
+        has_loop(before) && has_loop(after) && before.element.lines == after.element.lines
     }
 }
 
 /// Something at a level.
+#[derive(Clone)]
 enum LevelEntry {
     Point(PointId),
     Accesses(LevelAccesses),
 }
 
 /// An access, or all those of a loop or a condition.
+#[derive(Clone)]
 struct LevelAccesses {
     /// `None` if the line of one of them is not known.
     element: Option<LevelElement>,
     accesses: BTreeSet<Span>,
-    has_loop: bool,
     /// Whether it is a barrier of the cta that stays, by itself.
     is_barrier: bool,
+}
+
+impl LevelAccesses {
+    /// A loop or a condition, still without accesses.
+    fn none() -> Self {
+        let (lines, accesses) = (BTreeSet::new(), BTreeSet::new());
+        let element =
+            Some(LevelElement { lines, word: None, loops: 0, wholes: 0, calls: BTreeSet::new() });
+        Self { element, accesses, is_barrier: false }
+    }
+
+    /// Adds an access in some loops.
+    fn add(&mut self, access: &Self, loops: usize) {
+        self.accesses.extend(&access.accesses);
+        match (&mut self.element, &access.element) {
+            (Some(own), Some(other)) => {
+                own.lines.extend(other.lines.iter().cloned());
+                own.calls.extend(other.calls.iter().cloned());
+                own.loops = own.loops.max(loops);
+            }
+            _ => self.element = None,
+        }
+    }
+
+    /// Returns the element, without calls if all is of the kernel itself.
+    fn own_element(&self) -> Option<LevelElement> {
+        let mut element = self.element.clone()?;
+        if element.calls.iter().all(Vec::is_empty) {
+            element.calls.clear();
+        }
+        Some(element)
+    }
+
+    fn neighbour(&self) -> Option<Neighbour> {
+        let element = self.own_element()?;
+        Some(Neighbour { element, distance: 0, accesses: self.accesses.clone() })
+    }
 }
 
 /// What levels are made of.
@@ -91,6 +158,8 @@ pub(super) struct LevelSource<'s> {
     pub(super) place: &'s dyn Fn(Span) -> Result<Span, PointId>,
     /// The line of an instruction.
     pub(super) line: &'s dyn Fn(Span) -> Option<SourceLine>,
+    /// The lines of the calls that an instruction is inlined in, innermost first.
+    pub(super) calls: &'s dyn Fn(Span) -> Vec<SourceLine>,
     /// The instructions that race.
     pub(super) accesses: &'s BTreeSet<Span>,
     pub(super) existing: &'s BTreeMap<Span, Existing>,
@@ -99,8 +168,11 @@ pub(super) struct LevelSource<'s> {
 /// Returns what the levels of a program say about its points, of which there are `count`.
 pub(super) fn levels(source: &LevelSource<'_>, count: usize) -> Levels {
     let mut found: BTreeMap<PointId, Vec<Neighbours>> = BTreeMap::new();
+    let mut copies: BTreeMap<LevelElement, Vec<ElementCopy>> = BTreeMap::new();
     let (mut behind_barriers, mut in_front_of_barriers) = (BTreeSet::new(), BTreeSet::new());
-    for level in LevelReader::of(source).levels() {
+    let reader = LevelReader::of(source);
+    for first in reader.heads() {
+        let (outside, level) = (reader.outside(first), reader.level(first));
         for pair in level.windows(2) {
             let [LevelEntry::Accesses(one), LevelEntry::Accesses(other)] = pair else { continue };
             if one.is_barrier {
@@ -110,11 +182,20 @@ pub(super) fn levels(source: &LevelSource<'_>, count: usize) -> Levels {
                 in_front_of_barriers.extend(&one.accesses);
             }
         }
+        for own in level.iter().filter_map(LevelEntry::accesses) {
+            if let Some(mut element) = own.own_element() {
+                let calls = std::mem::take(&mut element.calls);
+                copies.entry(element).or_default().push((calls, own.accesses.clone()));
+            }
+        }
         let before = passed(level.iter());
         let after = passed(level.iter().rev());
         for (point, before) in before {
             let after = after.get(&point).cloned().flatten();
-            found.entry(point).or_default().push(Neighbours { before, after });
+            let outside = outside.clone().filter(|_| before.is_none());
+            let mut own = Neighbours { before, after, outside };
+            own.join_calls();
+            found.entry(point).or_default().push(own);
         }
     }
     // The instructions of a function that is called several times have one place and several neighbourhoods.
@@ -122,7 +203,8 @@ pub(super) fn levels(source: &LevelSource<'_>, count: usize) -> Levels {
         Some(mut all) if all.len() == 1 => all.remove(0),
         _ => Neighbours::default(),
     };
-    Levels { neighbours: (0..count).map(only).collect(), behind_barriers, in_front_of_barriers }
+    let neighbours = (0..count).map(only).collect();
+    Levels { neighbours, copies, behind_barriers, in_front_of_barriers }
 }
 
 /// Returns for each point of a level the last element that was passed before it.
@@ -140,163 +222,175 @@ fn passed<'e>(
                 }
             }
             LevelEntry::Accesses(own) => {
-                let neighbour = |element: &LevelElement| Neighbour {
-                    element: element.clone(),
-                    distance: 0,
-                    accesses: own.accesses.clone(),
-                    has_loop: own.has_loop,
-                };
-                last = own.element.as_ref().map(neighbour);
+                last = own.neighbour();
             }
         }
     }
     found
 }
 
-/// The line of an instruction, and the first word of its mnemonic.
-type AccessText<'s> = (Option<SourceLine>, &'s str);
-
 /// Reads the levels of a program.
-struct LevelReader<'s> {
-    source: &'s LevelSource<'s>,
+struct LevelReader<'p> {
+    program: &'p Program,
     tree: DominatorTree,
-    /// The accesses that race.
-    racing: BTreeSet<AccessText<'s>>,
+    /// For each block, the one before it at its level.
+    previous: Vec<Option<BlockId>>,
+    /// For each block, the points and accesses in it.
+    own: Vec<Vec<LevelEntry>>,
+    /// For each block, the accesses of the loop or the condition that begins behind it.
+    inside: Vec<Option<LevelAccesses>>,
 }
 
-impl<'s> LevelReader<'s> {
-    fn of(source: &'s LevelSource<'s>) -> Self {
-        let racing = source.accesses.iter().map(|span| source.text(*span)).collect();
-        Self { source, tree: DominatorTree::of(source.program), racing }
-    }
-
-    /// Returns what is at each level, in the order of the control flow.
-    fn levels(&self) -> Vec<Vec<LevelEntry>> {
-        let all = || (0..self.source.program.blocks.len()).map(BlockId::at);
-        let later: BTreeSet<BlockId> = all().filter_map(|block| self.next(block)).collect();
-        let level = |first| {
-            let blocks = std::iter::successors(Some(first), |block| self.next(*block));
-            blocks.flat_map(|block| self.entries(block)).collect()
-        };
-        all().filter(|block| !later.contains(block)).map(level).collect()
-    }
-
-    /// Returns the next block of the same level: all that pass one of the two pass the other, in the same loops.
-    fn next(&self, block: BlockId) -> Option<BlockId> {
-        let blocks = &self.source.program.blocks;
-        let own = &blocks[block.index()].loops;
-        let mut next = blocks[block.index()].post_dominator?;
-        while blocks[next.index()].loops != *own {
-            if !own.iter().all(|header| blocks[next.index()].loops.contains(header)) {
-                return None;
+impl<'p> LevelReader<'p> {
+    fn of(source: &LevelSource<'p>) -> Self {
+        let (program, tree) = (source.program, DominatorTree::of(source.program));
+        let mut previous = vec![None; program.blocks.len()];
+        for block in blocks(program) {
+            if let Some(next) = next(program, &tree, block) {
+                previous[next.index()] = Some(block);
             }
-            next = blocks[next.index()].post_dominator?;
         }
-        (next != block && self.tree.dominates(block, next)).then_some(next)
+        let mut reader = Self { program, tree, previous, own: entries(source), inside: Vec::new() };
+        reader.inside = reader.insides();
+        reader
     }
 
-    /// Returns what is in a block, and then what is between it and the next one of its level, or what is only reached from it
-    /// if it is the last one.
-    fn entries(&self, block: BlockId) -> Vec<LevelEntry> {
-        let entry = |span| match (self.source.place)(span) {
-            Err(point) => Some(LevelEntry::Point(point)),
-            Ok(span) => self.access_at(span).map(LevelEntry::Accesses),
+    /// Returns the first block of each level.
+    fn heads(&self) -> impl Iterator<Item = BlockId> {
+        blocks(self.program).filter(|block| self.previous[block.index()].is_none())
+    }
+
+    /// Returns what is at the level of a block, in the order of the control flow.
+    fn level(&self, head: BlockId) -> Vec<LevelEntry> {
+        let next = |block: &BlockId| next(self.program, &self.tree, *block);
+        let all = std::iter::successors(Some(head), next);
+        let entries = |block: BlockId| {
+            let inside = self.inside[block.index()].clone().map(LevelEntry::Accesses);
+            self.own[block.index()].iter().cloned().chain(inside)
         };
-        let own = self.spans(block).filter_map(entry);
-        own.chain(self.inside(block).map(LevelEntry::Accesses)).collect()
+        all.flat_map(entries).collect()
     }
 
-    fn access_at(&self, span: Span) -> Option<LevelAccesses> {
-        let (line, word) = self.access(span)?;
-        let (accesses, word) = (BTreeSet::from([span]), Some(word.to_owned()));
-        let element = line.map(|line| LevelElement { lines: BTreeSet::from([line]), word });
-        let is_barrier = self.source.fixed(span).is_some_and(|own| own.kind == BarrierKind::Cta);
-        Some(LevelAccesses { element, accesses, has_loop: false, is_barrier })
+    /// Returns the block behind which the level of a block begins, and with it a loop or a condition.
+    fn outer(&self, block: BlockId) -> Option<BlockId> {
+        let before = |block: &BlockId| self.previous[block.index()];
+        let head = std::iter::successors(Some(block), before).last()?;
+        self.tree.above(head)
     }
 
-    /// Returns the accesses of the loop or the condition that begins behind a block.
-    fn inside(&self, block: BlockId) -> Option<LevelAccesses> {
-        let (next, blocks) = (self.next(block), &self.source.program.blocks);
-        let depth = |own: BlockId| blocks[own.index()].loops.len();
-        let is_inside = |own: &BlockId| {
-            let is_later = next.is_some_and(|next| self.tree.dominates(next, *own));
-            *own != block && self.tree.dominates(block, *own) && !is_later
-        };
-        let mut has_loop = false;
-        let mut lines: BTreeMap<Span, Option<SourceLine>> = BTreeMap::new();
-        for own in (0..blocks.len()).map(BlockId::at).filter(is_inside) {
-            let known = lines.len();
-            let accesses = self.spans(own).filter_map(|span| (self.source.place)(span).ok());
-            lines.extend(accesses.filter_map(|span| Some((span, self.access(span)?.0))));
-            has_loop |= lines.len() > known && depth(own) > depth(block);
+    /// The loops and conditions around a block, innermost first, each as the block behind which it begins.
+    fn around(&self, block: BlockId) -> impl Iterator<Item = BlockId> {
+        std::iter::successors(self.outer(block), |outer| self.outer(*outer))
+    }
+
+    /// Returns for each block the accesses of the loop or the condition that begins behind it.
+    fn insides(&self) -> Vec<Option<LevelAccesses>> {
+        let loops = |block: BlockId| self.program.blocks[block.index()].loops.len();
+        let mut found: Vec<Option<LevelAccesses>> = vec![None; self.program.blocks.len()];
+        for block in blocks(self.program) {
+            let own: Vec<&LevelAccesses> =
+                self.own[block.index()].iter().filter_map(LevelEntry::accesses).collect();
+            for outer in self.around(block).filter(|_| !own.is_empty()) {
+                let depth = loops(block).saturating_sub(loops(outer));
+                let inside = found[outer.index()].get_or_insert_with(LevelAccesses::none);
+                for own in &own {
+                    inside.add(own, depth);
+                }
+            }
         }
-        if lines.is_empty() {
+        for block in blocks(self.program) {
+            let element = |block: BlockId| found[block.index()].as_ref()?.element.as_ref();
+            let Some(own) = element(block) else { continue };
+            let is_alike =
+                |other: &&LevelElement| other.lines == own.lines && other.loops == own.loops;
+            let wholes = self.around(block).filter_map(element).filter(is_alike).count();
+            let inside = found[block.index()].as_mut();
+            if let Some(own) = inside.and_then(|own| own.element.as_mut()) {
+                own.wholes = wholes;
+            }
+        }
+        found
+    }
+
+    /// Returns what is in front of the loop or the condition that a level is of, in the same loops as the level.
+    fn outside(&self, head: BlockId) -> Option<Neighbour> {
+        let loops = |block: BlockId| &self.program.blocks[block.index()].loops;
+        let own =
+            |block: BlockId| self.own[block.index()].iter().rev().find_map(LevelEntry::accesses);
+        let mut outer = self.around(head).take_while(|outer| loops(*outer) == loops(head));
+        outer
+            .find_map(|outer| {
+                let before = |block: &BlockId| self.previous[block.index()];
+                let mut all = std::iter::successors(Some(outer), before);
+                let last = own(all.next()?);
+                last.or_else(|| {
+                    all.find_map(|block| self.inside[block.index()].as_ref().or_else(|| own(block)))
+                })
+            })?
+            .neighbour()
+    }
+}
+
+fn blocks(program: &Program) -> impl Iterator<Item = BlockId> + use<> {
+    (0..program.blocks.len()).map(BlockId::at)
+}
+
+/// Returns the next block of the same level: all that pass one of the two pass the other, in the same loops.
+fn next(program: &Program, tree: &DominatorTree, block: BlockId) -> Option<BlockId> {
+    let blocks = &program.blocks;
+    let own = &blocks[block.index()].loops;
+    let mut next = blocks[block.index()].post_dominator?;
+    while blocks[next.index()].loops != *own {
+        if !own.iter().all(|header| blocks[next.index()].loops.contains(header)) {
             return None;
         }
-        let all: Option<BTreeSet<SourceLine>> = lines.values().cloned().collect();
-        let element = all.map(|lines| LevelElement { lines, word: None });
-        let accesses = lines.into_keys().collect();
-        Some(LevelAccesses { element, accesses, has_loop, is_barrier: false })
+        next = blocks[next.index()].post_dominator?;
     }
+    (next != block && tree.dominates(block, next)).then_some(next)
+}
 
-    /// Returns the text of an instruction that counts as an access: it races, or another copy of its line does, or it is a
-    /// barrier that stays.
-    fn access(&self, span: Span) -> Option<AccessText<'s>> {
-        let own = self.source.text(span);
-        let is_copy = || own.0.is_some() && self.racing.contains(&own);
-        let is_one =
-            self.source.accesses.contains(&span) || self.source.fixed(span).is_some() || is_copy();
-        is_one.then_some(own)
-    }
-
-    fn spans(&self, block: BlockId) -> impl Iterator<Item = Span> {
-        let program = self.source.program;
-        program.instructions(block).map(|(pc, _)| program.place(pc).span)
-    }
+/// Returns the points and accesses in each block.
+fn entries(source: &LevelSource<'_>) -> Vec<Vec<LevelEntry>> {
+    let racing: BTreeSet<(Option<SourceLine>, &str)> =
+        source.accesses.iter().map(|span| source.text(*span)).collect();
+    let access = |span: Span| {
+        let (line, word) = source.text(span);
+        let fixed = source.existing.get(&span).filter(|own| own.role == BarrierRole::Fixed);
+        // Not every copy of a line races.
+        let is_copy = line.is_some() && racing.contains(&(line.clone(), word));
+        if !is_copy && fixed.is_none() && !source.accesses.contains(&span) {
+            return None;
+        }
+        let word = Some(word.to_owned());
+        let lines = line.map(|line| BTreeSet::from([line]));
+        let calls = BTreeSet::from([(source.calls)(span)]);
+        let element = lines.map(|lines| LevelElement { lines, word, loops: 0, wholes: 0, calls });
+        let is_barrier = fixed.is_some_and(|own| own.kind == BarrierKind::Cta);
+        Some(LevelAccesses { element, accesses: BTreeSet::from([span]), is_barrier })
+    };
+    let entry = |span| match (source.place)(span) {
+        Err(point) => Some(LevelEntry::Point(point)),
+        Ok(span) => access(span).map(LevelEntry::Accesses),
+    };
+    let of_block = |block| {
+        let all = source.program.instructions(block);
+        all.filter_map(|(pc, _)| entry(source.program.place(pc).span)).collect()
+    };
+    blocks(source.program).map(of_block).collect()
 }
 
 impl<'s> LevelSource<'s> {
-    fn text(&self, span: Span) -> AccessText<'s> {
+    /// Returns the line of an instruction, and the first word of its mnemonic.
+    fn text(&self, span: Span) -> (Option<SourceLine>, &'s str) {
         ((self.line)(span), first_word(self.module.mnemonic_in(span)))
     }
-
-    /// Returns the barrier that an instruction is, if it stays.
-    fn fixed(&self, span: Span) -> Option<&Existing> {
-        self.existing.get(&span).filter(|own| own.role == BarrierRole::Fixed)
-    }
 }
 
-/// Which blocks are passed on every path to others.
-struct DominatorTree {
-    /// For each block, when a walk of the tree enters and leaves it.
-    visits: Vec<(usize, usize)>,
-}
-
-impl DominatorTree {
-    fn of(program: &Program) -> Self {
-        let mut children: Vec<Vec<usize>> = vec![Vec::new(); program.blocks.len()];
-        for (block, above) in program.dominators().iter().enumerate() {
-            if let Some(above) = above {
-                children[above.index()].push(block);
-            }
+impl LevelEntry {
+    const fn accesses(&self) -> Option<&LevelAccesses> {
+        match self {
+            Self::Accesses(own) => Some(own),
+            Self::Point(_) => None,
         }
-        let mut visits = vec![(usize::MAX, usize::MAX); program.blocks.len()];
-        let (mut time, mut work) = (0, vec![(program.entry.index(), false)]);
-        while let Some((block, is_done)) = work.pop() {
-            time += 1;
-            if is_done {
-                visits[block].1 = time;
-            } else {
-                visits[block].0 = time;
-                work.push((block, true));
-                work.extend(children[block].iter().map(|child| (*child, false)));
-            }
-        }
-        Self { visits }
-    }
-
-    fn dominates(&self, above: BlockId, block: BlockId) -> bool {
-        let [above, block] = [above, block].map(|own| self.visits[own.index()]);
-        above.0 <= block.0 && block.1 <= above.1
     }
 }

@@ -19,6 +19,7 @@ mod copies;
 mod costs;
 mod counterexamples;
 mod cuts;
+mod dominator_tree;
 mod existing;
 mod faults;
 mod frames;

@@ -9,7 +9,7 @@ use super::placement_report::assumptions;
 use super::request::{Aim, CheckDepth, Oracle, RepairRequest, Uniformity};
 use super::space::link;
 use crate::explain::site_at;
-use crate::finding::{Assumption, Report, Role, Verdict};
+use crate::finding::{Assumption, Report, Role, Site, SourceLine, Verdict};
 use crate::flow::{Operand, Program};
 use crate::ptx::isa::{Effect, Modifier};
 use crate::ptx::{self, Module, Span};
@@ -48,21 +48,46 @@ impl<'r, 'm, 'o, 'c, E> Removals<'r, 'm, 'o, 'c, E> {
     pub(super) fn of_moved(&mut self) -> Result<(), E> {
         // With this aim, what could go is optional.
         let barriers = existing(&self.program, Aim::Minimize);
-        let optional =
-            barriers.iter().filter(|(_, own)| own.role == BarrierRole::Optional).take(MOST);
-        let optional: Vec<Span> = optional.map(|(span, _)| *span).collect();
+        let optional = barriers.iter().filter(|(_, own)| own.role == BarrierRole::Optional);
+        let optional = self.by_line(optional.map(|(span, _)| *span));
         if optional.is_empty() {
             return Ok(());
         }
         let before = races(&self.whole(self.request.module)?);
-        for span in optional {
-            let without = edited(self.request.module.text(), &[removal(span)]);
+        for copies in optional.iter().take(MOST) {
+            let gone: Vec<Edit> = copies.iter().map(|span| removal(*span)).collect();
+            let without = edited(self.request.module.text(), &gone);
             let reports = self.whole(&ptx::parse(&without))?;
             if races(&reports) > before {
-                self.remove(&[span])?;
+                self.remove(copies)?;
             }
         }
         Ok(())
+    }
+
+    /// Returns barriers in the order of the text, with those of one source line together: its copies, where a loop is
+    /// unrolled or a function inlined.
+    fn by_line(&self, barriers: impl Iterator<Item = Span>) -> Vec<Vec<Span>> {
+        let mut found: Vec<(Option<SourceLine>, Vec<Span>)> = Vec::new();
+        for span in barriers {
+            let line = self.line(span);
+            match found.iter_mut().find(|(known, _)| known.is_some() && *known == line) {
+                Some((_, copies)) => copies.push(span),
+                None => found.push((line, vec![span])),
+            }
+        }
+        found.into_iter().map(|(_, copies)| copies).collect()
+    }
+
+    /// Returns the line of an instruction in a file that the author can change.
+    fn line(&self, span: Span) -> Option<SourceLine> {
+        let site = self.site(span)?;
+        site.source.into_iter().find(|line| (self.request.is_source)(&line.file))
+    }
+
+    fn site(&self, span: Span) -> Option<Site> {
+        let place = self.program.places.iter().find(|place| place.span == span)?;
+        Some(site_at(self.request.module, Role::Here, place, String::new()))
     }
 
     fn whole(&mut self, module: &Module) -> Result<Vec<Report>, E> {
@@ -97,7 +122,7 @@ impl<'r, 'm, 'o, 'c, E> Removals<'r, 'm, 'o, 'c, E> {
         if self.oracle.is_spent() {
             return Ok(false);
         }
-        let RepairRequest { module, is_source, .. } = *self.request;
+        let module = self.request.module;
         let gone = spans.iter().map(|span| removal(*span));
         let all: Vec<Edit> = self.edits.iter().cloned().chain(gone).collect();
         let changed = ptx::parse(&edited(module.text(), &all));
@@ -106,12 +131,11 @@ impl<'r, 'm, 'o, 'c, E> Removals<'r, 'm, 'o, 'c, E> {
         if is_clean {
             self.edits = all;
             self.assumptions = Some(assumptions(&reports));
-            let places = self.program.places.iter().filter(|place| spans.contains(&place.span));
-            self.changes.extend(places.map(|place| {
-                let site = site_at(module, Role::Here, place, String::new());
-                let line = site.source.iter().find(|line| is_source(&line.file)).cloned();
-                Change::of_barrier(Action::Remove, site, line, 1)
-            }));
+            for copies in self.by_line(spans.iter().copied()) {
+                let line = self.line(copies[0]);
+                let change = |site| Change::of_barrier(Action::Remove, site, line, copies.len());
+                self.changes.extend(self.site(copies[0]).map(change));
+            }
         }
         Ok(is_clean)
     }

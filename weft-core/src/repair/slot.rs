@@ -54,7 +54,7 @@ fn is_common<'n>(mut all: impl Iterator<Item = Option<&'n Neighbour>>) -> bool {
 
 /// Returns the lines around a point; `None` if they are not of one function.
 fn lines<'s>(space: &'s PlacementSpace<'_>, own: &'s Neighbours) -> Option<SlotLines<'s>> {
-    let (before, after) = (own.before.as_ref()?, own.after.as_ref()?);
+    let (before, after) = (own.in_front()?, own.after.as_ref()?);
     let pairs =
         before.accesses.iter().flat_map(|from| after.accesses.iter().map(move |to| (*from, *to)));
     let mut found: Option<SlotLines<'_>> = None;

@@ -78,19 +78,18 @@ impl<'m> PlacementSpace<'m> {
         let runs = runs(&full_program, &cuts, points.len());
         let branches = branches(&full_program, &full, &cuts, &nestings, points.len());
         let sites = sites(module, &program);
-        let line = |span: Span| {
-            let site = sites.get(&span)?;
-            site.source.iter().find(|line| (request.is_source)(&line.file)).cloned()
-        };
+        let line = |span| own_line(&sites, request.is_source, span);
         let lines: Vec<Option<SourceLine>> =
             points.iter().map(|point| line(point.anchor.span())).collect();
         let nesting = nestings_of(&cuts, &nestings, points.len());
         let place = |span: Span| full.place(span);
+        let calls = |span| calls(&sites, span);
         let source = LevelSource {
             program: &full_program,
             place: &place,
             module,
             line: &line,
+            calls: &calls,
             accesses,
             existing: &existing,
         };
@@ -185,10 +184,13 @@ impl<'m> PlacementSpace<'m> {
         self.groups_of(&points)
     }
 
-    /// Returns the cost of a barrier at the points of a group.
+    /// Returns the cost of a barrier at the points of a group, and at the copies of their place without a point: each of those
+    /// costs what the dearest of the others does.
     pub(super) fn cost(&self, group: GroupId, kind: BarrierKind) -> Cost {
         let members = self.groups.members(group).iter();
-        members.fold(0.0, |sum, point| sum + self.costs.of(kind, self.nestings[point.0]))
+        let costs = members.map(|point| self.costs.of(kind, self.nestings[point.0]));
+        let (sum, most) = costs.fold((0.0, 0.0), |(sum, most), own| (sum + own, own.max(most)));
+        (0..self.groups.missing(group)).fold(sum, |sum, _| sum + most)
     }
 
     /// Returns the cost of a placement. A point of two groups counts twice: the source has two barriers then.
@@ -281,6 +283,22 @@ fn sites(module: &Module, program: &Program) -> BTreeMap<Span, Site> {
     let labels: Vec<_> = later_labels(module, program).map(label).collect();
     let places = program.places.iter().chain(&labels);
     places.map(|place| (place.span, site_at(module, Role::Here, place, String::new()))).collect()
+}
+
+/// Returns the line of an instruction in a file that the author can change.
+fn own_line(
+    sites: &BTreeMap<Span, Site>,
+    is_source: &dyn Fn(&str) -> bool,
+    span: Span,
+) -> Option<SourceLine> {
+    let site = sites.get(&span)?;
+    site.source.iter().find(|line| is_source(&line.file)).cloned()
+}
+
+/// Returns the lines of the calls that an instruction is inlined in, innermost first.
+fn calls(sites: &BTreeMap<Span, Site>, span: Span) -> Vec<SourceLine> {
+    let lines = sites.get(&span).into_iter().flat_map(|site| &site.source);
+    lines.skip(1).cloned().collect()
 }
 
 /// Returns the instructions that a program has several times.
