@@ -6,6 +6,7 @@
     reason = "costs are products of powers of 100 and of 0.5, which are exact"
 )]
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use weft_core::finding::{Report, Verdict};
@@ -42,7 +43,7 @@ fn is_clean(module: &Module, kernel: &str, launch: &Launch, uniformity: Uniformi
 
 fn request<'m>(module: &'m Module, kernel: &'m str) -> RepairRequest<'m> {
     let (aim, costs, most_checks) = (Aim::Insert, Costs::default(), 200);
-    RepairRequest { module, kernel, aim, costs, most_checks, is_source: &|_| false }
+    RepairRequest { module, kernel, aim, costs, most_checks, is_source: &|_| true }
 }
 
 fn cost_of(module: &Module, kernel: &str) -> Cost {
@@ -104,21 +105,43 @@ fn what_is_taken_out_of_a_clean_fixture_is_found_again() {
                 continue;
             }
             counts.kernels += 1;
-            // Barriers that all threads of the cta reach are preferred to those that only some reach, and can cost more.
-            let is_uniform = is_clean(&module, name, &launch, Uniformity::Cta);
             let single = optional.iter().map(std::slice::from_ref);
             let all = std::iter::once(optional.as_slice());
             for removed in all.chain(single.filter(|_| optional.len() > 1)) {
                 let changed = without(&module, removed);
                 let before = cost_of(&module, name) - cost_of(&changed, name);
-                let most = if is_uniform { before } else { Cost::INFINITY };
-                restore(&changed, name, &launch, most, &mut counts);
+                restore(&changed, name, &launch, before, &mut counts);
             }
         }
     }
     assert!(counts.kernels > 100 && counts.removals > 200, "{counts:?}");
     // A question that is about no pair of accesses might be answered at a point that lies between none.
     assert!(counts.not_least <= 10 && counts.most_checks <= 30, "{counts:?}");
+}
+
+#[test]
+fn what_is_taken_out_of_unrolled_loops_is_found_again() {
+    let path = files::root().join("repair/loops_placed.ptx");
+    let module = ptx::parse(&fs::read_to_string(path).expect("the PTX is part of the checkout"));
+    let block = Some(Dimensions::Is(Dim3::line(256)));
+    let mut counts = Counts::default();
+    for kernel in module.kernels() {
+        // Of those with an argument besides two pointers, the loops take some steps at once and then the rest.
+        let steps = (kernel.params.len() == 3).then_some((2, Arg::Integer(7)));
+        let launch = Launch { block, args: steps.into_iter().collect(), ..Launch::default() };
+        let (name, all) = (module.name(kernel.name), barriers(&module, kernel));
+        let lines: BTreeSet<_> = all.iter().map(|own| own.site.source.first().cloned()).collect();
+        let of_line = |line| {
+            let is_it = |own: &&Barrier| own.site.source.first() == Option::as_ref(line);
+            all.iter().filter(is_it).cloned().collect::<Vec<_>>()
+        };
+        for removed in lines.iter().map(of_line).chain([all.clone()]) {
+            let changed = without(&module, &removed);
+            let before = cost_of(&module, name) - cost_of(&changed, name);
+            restore(&changed, name, &launch, before, &mut counts);
+        }
+    }
+    assert!(counts.removals > 15, "{counts:?}");
 }
 
 #[test]
