@@ -28,7 +28,7 @@ use crate::options::Format;
 use crate::parallel::{Turn, in_order};
 use crate::print::Printer;
 use crate::targets;
-use source::{EditScope, SourceCode, SourceEdit};
+use source::{SourceCode, SourceEdit};
 pub(crate) use write::WriteError;
 
 /// All launches of one kernel.
@@ -176,7 +176,7 @@ fn repaired(launches: &Launches<'_>, arguments: &arguments::Repair) -> Repaired 
         let costs = Costs { per_loop: arguments.loop_cost, per_condition: arguments.if_cost };
         let sources = Surroundings::of(launches[0]).sources;
         let is_source = |file: &str| sources.path(file).is_some();
-        case::repaired(launches, (aim, costs), arguments.checks, &is_source)
+        case::repaired(launches, (aim, costs), arguments.checks.get(), &is_source)
     };
     let mut one = Repaired { result, edits: Vec::new(), diff: String::new(), notes };
     if let Some(mend) = one.mend() {
@@ -298,10 +298,14 @@ fn source_edits(job: &Job, mend: &Mend, is_apart: bool) -> Option<Vec<SourceEdit
     let mut edits: Vec<SourceEdit> = Vec::new();
     for change in &mend.changes {
         let edit = code.edit(change, is_apart)?;
-        let is_for_kernels = matches!(edit.scope, EditScope::Kernels(_));
-        if !is_for_kernels || !edits.contains(&edit) {
-            edits.push(edit);
+        // Two barriers of the PTX at one place of the source: one of them belongs elsewhere.
+        let is_there = |own: &SourceEdit| {
+            own.file == edit.file && own.line == edit.line && own.text == edit.text
+        };
+        if edit.removed == 0 && edits.iter().any(is_there) {
+            return None;
         }
+        edits.push(edit);
     }
     Some(edits)
 }

@@ -1,5 +1,6 @@
 //! The arguments of the commands that change synchronization: `mutate` and `repair`.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -47,14 +48,14 @@ pub(crate) struct Repair {
     #[arg(short, long, value_name = "FILE.ptx")]
     pub(crate) output: Option<PathBuf>,
     /// The factor of a barrier's cost for each loop around it
-    #[arg(long, value_name = "FACTOR", default_value = "100", value_parser = factor)]
+    #[arg(long, value_name = "FACTOR", default_value = "100", value_parser = factor, allow_hyphen_values = true)]
     pub(crate) loop_cost: f64,
     /// The factor of a barrier's cost for each condition around it
-    #[arg(long, value_name = "FACTOR", default_value = "0.5", value_parser = factor)]
+    #[arg(long, value_name = "FACTOR", default_value = "0.5", value_parser = factor, allow_hyphen_values = true)]
     pub(crate) if_cost: f64,
     /// The most placements to check for a kernel
-    #[arg(long, value_name = "NUMBER", default_value_t = 200)]
-    pub(crate) checks: usize,
+    #[arg(long, value_name = "NUMBER", default_value = "200")]
+    pub(crate) checks: NonZeroUsize,
     /// How to print the changes
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
     pub(crate) message_format: Format,

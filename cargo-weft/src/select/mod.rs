@@ -85,8 +85,8 @@ impl From<cargo_metadata::Error> for SelectError {
 /// Returns what to do about an error of cargo, if cargo's message does not say it.
 fn remedy(said: &str) -> &'static str {
     if is_absent(said) {
-        "\nrun it in the folder of a package, or name one by --manifest-path; `cargo weft check FILE.ptx` needs none, nor does \
-         `cargo weft check --record target/weft/launches`, for what was recorded here"
+        "\nrun it in the folder of a package, or name one by --manifest-path; `check`, `mutate` and `repair` with a FILE.ptx need \
+         none, nor does `cargo weft check --record target/weft/launches`, for what was recorded here"
     } else if said.contains("invalid UTF-8") {
         "\ncargo cannot describe a package whose path is not UTF-8: rename the folder, or use `cargo weft check FILE.ptx`"
     } else {

@@ -9,8 +9,8 @@ pub(super) struct LineOrder<'l> {
     pub(super) ordering: Ordering,
     /// The lines of both in that function.
     pub(super) lines: [&'l SourceLine; 2],
-    /// Whether that function is the kernel.
-    pub(super) is_of_kernel: bool,
+    /// The calls around that function; empty for the kernel.
+    pub(super) calls: &'l [SourceLine],
 }
 
 /// Compares the lines of two instructions in the innermost function that both are in. `one` and `other`: the lines of each,
@@ -19,11 +19,11 @@ pub(super) fn order<'l>(one: &'l [SourceLine], other: &'l [SourceLine]) -> Optio
     let calls = || one.iter().rev().zip(other.iter().rev());
     let depth = calls().position(|(one, other)| one != other);
     let depth = depth.or(calls().count().checked_sub(1))?;
-    let (one, other) = calls().nth(depth)?;
-    (one.file == other.file).then(|| LineOrder {
-        ordering: one.line.cmp(&other.line),
-        lines: [one, other],
-        is_of_kernel: depth == 0,
+    let (one_line, other_line) = calls().nth(depth)?;
+    (one_line.file == other_line.file).then(|| LineOrder {
+        ordering: one_line.line.cmp(&other_line.line),
+        lines: [one_line, other_line],
+        calls: &one[one.len() - depth..],
     })
 }
 
@@ -41,7 +41,7 @@ mod tests {
     fn lines_are_compared_in_the_function_that_both_are_in() {
         let ordered = |one: &[(&str, u32)], other: &[(&str, u32)]| {
             let (one, other) = (lines(one), lines(other));
-            order(&one, &other).map(|own| (own.ordering, own.lines[1].line, own.is_of_kernel))
+            order(&one, &other).map(|own| (own.ordering, own.lines[1].line, own.calls.is_empty()))
         };
         let call = [("k.cu", 2), ("k.cu", 9)];
         assert_eq!(ordered(&call, &[("k.cu", 10)]), Some((Ordering::Less, 10, true)));

@@ -10,7 +10,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::costs::Nesting;
 use super::existing::first_word;
 use super::kind::BarrierKind;
-use super::levels::{ElementCopy, LevelElement, LevelSource, Levels, Neighbour, Neighbours};
+use super::level_entry::{LevelElement, Neighbour};
+use super::levels::{ElementCopy, LevelSource, Levels, Neighbours};
 use super::points::{Anchor, Point, PointId};
 use crate::finding::SourceLine;
 use crate::ptx::Span;
@@ -26,10 +27,18 @@ pub(super) type GroupPlacement = BTreeMap<GroupId, BarrierKind>;
 pub(super) struct PointGroups {
     /// The points of each group, ascending.
     members: Vec<Vec<PointId>>,
-    /// For each group, the number of copies of its place that have no point.
-    missing: Vec<usize>,
+    /// For each group, the copies of its place that have no point.
+    missing: Vec<MissingCopies>,
     /// The groups of each point.
     of_point: Vec<Vec<GroupId>>,
+}
+
+/// The copies of a place that have no point.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct MissingCopies {
+    pub(super) all: usize,
+    /// Those beside a barrier that stays, where a second one does nothing.
+    pub(super) beside_barriers: usize,
 }
 
 /// What is known of a point.
@@ -87,13 +96,14 @@ impl PointGroups {
                 by_key.entry(key).or_default().push(PointId(at));
             }
         }
-        let mut missing: BTreeMap<Vec<PointId>, usize> = BTreeMap::new();
+        let mut missing: BTreeMap<Vec<PointId>, MissingCopies> = BTreeMap::new();
         for (key, members) in by_key {
             let own = key.missing(&members, levels);
             let known = missing.entry(members).or_insert(own);
             *known = own.min(*known);
         }
-        let (members, missing): (Vec<Vec<PointId>>, Vec<usize>) = missing.into_iter().unzip();
+        let (members, missing): (Vec<Vec<PointId>>, Vec<MissingCopies>) =
+            missing.into_iter().unzip();
         let mut of_point = vec![Vec::new(); points.len()];
         for (at, group) in members.iter().enumerate() {
             for point in group {
@@ -112,9 +122,9 @@ impl PointGroups {
         &self.members[group.0]
     }
 
-    /// Returns the number of copies of the place of a group that have no point, such as the end of the last iteration. A change
-    /// of the source makes a barrier there too.
-    pub(super) fn missing(&self, group: GroupId) -> usize {
+    /// Returns the copies of the place of a group that have no point, such as the end of the last iteration. A change of the
+    /// source makes a barrier there too.
+    pub(super) fn missing(&self, group: GroupId) -> MissingCopies {
         self.missing[group.0]
     }
 
@@ -125,9 +135,9 @@ impl PointGroups {
 }
 
 impl GroupKey<'_> {
-    /// Returns the number of copies of what is next to the points that are next to none of them, nor to a barrier.
-    fn missing(&self, members: &[PointId], levels: &Levels) -> usize {
-        let Self::NextTo(direction, element, ..) = self else { return 0 };
+    /// Returns the copies of what is next to the points that are next to none of them.
+    fn missing(&self, members: &[PointId], levels: &Levels) -> MissingCopies {
+        let Self::NextTo(direction, element, ..) = self else { return MissingCopies::default() };
         let (is_before, guarded) = match direction {
             Direction::Before => (true, &levels.in_front_of_barriers),
             Direction::After => (false, &levels.behind_barriers),
@@ -138,12 +148,21 @@ impl GroupKey<'_> {
         };
         let reached: BTreeSet<&BTreeSet<Span>> =
             members.iter().filter_map(next_to).map(|own| &own.accesses).collect();
+        let within = levels.neighbours.iter().filter(|own| own.is_within_statement);
+        let is_inner = |accesses: &BTreeSet<Span>| {
+            let mut inner = within
+                .clone()
+                .filter_map(|own| if is_before { own.before.as_ref() } else { own.after.as_ref() });
+            inner.any(|own| own.accesses == *accesses)
+        };
         let is_one = |(calls, own): &&ElementCopy| {
             let is_of_calls = element.calls.is_empty() || *calls == element.calls;
-            is_of_calls && !reached.contains(own) && !own.is_subset(guarded)
+            is_of_calls && !reached.contains(own) && !is_inner(own)
         };
         let plain = LevelElement { calls: BTreeSet::new(), ..(*element).clone() };
-        levels.copies.get(&plain).into_iter().flatten().filter(is_one).count()
+        let all = levels.copies.get(&plain).into_iter().flatten().filter(is_one);
+        let beside_barriers = all.clone().filter(|(_, own)| own.is_subset(guarded)).count();
+        MissingCopies { all: all.count(), beside_barriers }
     }
 }
 
@@ -153,7 +172,7 @@ impl<'p> PointPlace<'p> {
         if self.neighbours.is_within_loop() {
             return Vec::new();
         }
-        let is_within = self.neighbours.is_within_line();
+        let is_within = self.neighbours.is_within_statement;
         let side = match self.anchor {
             Anchor::Before(_) => 0,
             Anchor::After(_) => 1,

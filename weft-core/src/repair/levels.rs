@@ -8,34 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::dominator_tree::DominatorTree;
 use super::existing::{BarrierRole, Existing, first_word};
 use super::kind::BarrierKind;
+use super::level_entry::{LevelAccesses, LevelElement, LevelEntry, Neighbour};
 use super::points::PointId;
+use super::statements::points_within;
 use crate::finding::SourceLine;
 use crate::flow::{BlockId, Program};
 use crate::ptx::{Module, Span};
-
-/// An access, or what a loop or a condition contains.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct LevelElement {
-    /// The lines of the accesses.
-    pub(super) lines: BTreeSet<SourceLine>,
-    /// The first word of an access; `None` for a loop or a condition.
-    pub(super) word: Option<String>,
-    /// Most loops that are around an access of it, but not around the point.
-    pub(super) loops: usize,
-    /// The number of elements with the same lines and loops that it is a part of.
-    pub(super) wholes: usize,
-    /// The calls that the accesses are inlined in, each with those around it; empty next to a point in the same call.
-    pub(super) calls: BTreeSet<Vec<SourceLine>>,
-}
-
-/// What is next to a point, in one direction.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Neighbour {
-    pub(super) element: LevelElement,
-    /// The number of points in between.
-    pub(super) distance: usize,
-    pub(super) accesses: BTreeSet<Span>,
-}
 
 /// The calls of an element, and its accesses.
 pub(super) type ElementCopy = (BTreeSet<Vec<SourceLine>>, BTreeSet<Span>);
@@ -59,9 +37,16 @@ pub(super) struct Neighbours {
     pub(super) after: Option<Neighbour>,
     /// What is in front of the conditions around the point, in the same loops, if nothing is in front of it inside of them.
     pub(super) outside: Option<Neighbour>,
+    /// Whether the point is between accesses of one statement.
+    pub(super) is_within_statement: bool,
 }
 
 impl Neighbours {
+    /// Whether something is on both sides of the point.
+    pub(super) const fn is_between(&self) -> bool {
+        self.before.is_some() && self.after.is_some()
+    }
+
     /// Returns what is in front of the point, or else of the conditions around it.
     pub(super) fn in_front(&self) -> Option<&Neighbour> {
         self.before.as_ref().or(self.outside.as_ref())
@@ -77,14 +62,6 @@ impl Neighbours {
         }
     }
 
-    /// Whether both are accesses of one line, with nothing but one run of instructions in between.
-    pub(super) fn is_within_line(&self) -> bool {
-        let both = [&self.before, &self.after].map(Option::as_ref);
-        let [Some(before), Some(after)] = both else { return false };
-        let is_beside = |own: &Neighbour| own.element.word.is_some() && own.distance == 0;
-        is_beside(before) && is_beside(after) && before.element.lines == after.element.lines
-    }
-
     /// Whether the point is between two loops of the same lines, as between an unrolled loop and the rest of its iterations.
     pub(super) fn is_within_loop(&self) -> bool {
         let [Some(before), Some(after)] = [self.in_front(), self.after.as_ref()] else {
@@ -92,60 +69,6 @@ impl Neighbours {
         };
         let has_loop = |own: &Neighbour| own.element.loops > 0;
         has_loop(before) && has_loop(after) && before.element.lines == after.element.lines
-    }
-}
-
-/// Something at a level.
-#[derive(Clone)]
-enum LevelEntry {
-    Point(PointId),
-    Accesses(LevelAccesses),
-}
-
-/// An access, or all those of a loop or a condition.
-#[derive(Clone)]
-struct LevelAccesses {
-    /// `None` if the line of one of them is not known.
-    element: Option<LevelElement>,
-    accesses: BTreeSet<Span>,
-    /// Whether it is a barrier of the cta that stays, by itself.
-    is_barrier: bool,
-}
-
-impl LevelAccesses {
-    /// A loop or a condition, still without accesses.
-    fn none() -> Self {
-        let (lines, accesses) = (BTreeSet::new(), BTreeSet::new());
-        let element =
-            Some(LevelElement { lines, word: None, loops: 0, wholes: 0, calls: BTreeSet::new() });
-        Self { element, accesses, is_barrier: false }
-    }
-
-    /// Adds an access in some loops.
-    fn add(&mut self, access: &Self, loops: usize) {
-        self.accesses.extend(&access.accesses);
-        match (&mut self.element, &access.element) {
-            (Some(own), Some(other)) => {
-                own.lines.extend(other.lines.iter().cloned());
-                own.calls.extend(other.calls.iter().cloned());
-                own.loops = own.loops.max(loops);
-            }
-            _ => self.element = None,
-        }
-    }
-
-    /// Returns the element, without calls if all is of the kernel itself.
-    fn own_element(&self) -> Option<LevelElement> {
-        let mut element = self.element.clone()?;
-        if element.calls.iter().all(Vec::is_empty) {
-            element.calls.clear();
-        }
-        Some(element)
-    }
-
-    fn neighbour(&self) -> Option<Neighbour> {
-        let element = self.own_element()?;
-        Some(Neighbour { element, distance: 0, accesses: self.accesses.clone() })
     }
 }
 
@@ -171,8 +94,11 @@ pub(super) fn levels(source: &LevelSource<'_>, count: usize) -> Levels {
     let mut copies: BTreeMap<LevelElement, Vec<ElementCopy>> = BTreeMap::new();
     let (mut behind_barriers, mut in_front_of_barriers) = (BTreeSet::new(), BTreeSet::new());
     let reader = LevelReader::of(source);
-    for first in reader.heads() {
-        let (outside, level) = (reader.outside(first), reader.level(first));
+    let heads: Vec<BlockId> = reader.heads().collect();
+    let all: Vec<Vec<LevelEntry>> = heads.iter().map(|head| reader.level(*head)).collect();
+    let within = points_within(&all);
+    for (head, level) in heads.into_iter().zip(&all) {
+        let outside = reader.outside(head);
         for pair in level.windows(2) {
             let [LevelEntry::Accesses(one), LevelEntry::Accesses(other)] = pair else { continue };
             if one.is_barrier {
@@ -193,7 +119,8 @@ pub(super) fn levels(source: &LevelSource<'_>, count: usize) -> Levels {
         for (point, before) in before {
             let after = after.get(&point).cloned().flatten();
             let outside = outside.clone().filter(|_| before.is_none());
-            let mut own = Neighbours { before, after, outside };
+            let is_within_statement = within.contains(&point);
+            let mut own = Neighbours { before, after, outside, is_within_statement };
             own.join_calls();
             found.entry(point).or_default().push(own);
         }
@@ -383,14 +310,5 @@ impl<'s> LevelSource<'s> {
     /// Returns the line of an instruction, and the first word of its mnemonic.
     fn text(&self, span: Span) -> (Option<SourceLine>, &'s str) {
         ((self.line)(span), first_word(self.module.mnemonic_in(span)))
-    }
-}
-
-impl LevelEntry {
-    const fn accesses(&self) -> Option<&LevelAccesses> {
-        match self {
-            Self::Accesses(own) => Some(own),
-            Self::Point(_) => None,
-        }
     }
 }

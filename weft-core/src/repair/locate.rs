@@ -51,7 +51,8 @@ struct RaceLines<'s> {
     from: AccessLine<'s>,
     to: AccessLine<'s>,
     iteration: Option<IterationPlace>,
-    is_of_kernel: bool,
+    /// The calls around the function of both lines.
+    calls: &'s [SourceLine],
 }
 
 /// The points that get a barrier together, and the races that it might separate.
@@ -84,7 +85,8 @@ pub(super) fn located<'s>(
     let mut between = slot(space, members).or_else(|| insertion.between());
     let found =
         |site, side, place, right, between| LocatedInsertion { site, side, place, right, between };
-    let is_apart = insertion.is_one_enough() || insertion.is_of_some_copies(anchor);
+    let is_amid = members.iter().all(|point| space.levels.neighbours[point.0].is_between());
+    let is_apart = insertion.is_one_enough() || is_amid && insertion.is_of_some_copies(anchor);
     if !(is_apart && between.is_some()) {
         if insertion.is_beside(SegmentEnd::Anchor, anchor) {
             return found(space.shown(anchor), side, SourcePlace::Beside, right, between);
@@ -253,9 +255,8 @@ impl Insertion<'_, '_> {
         let is_start = |own: &&RaceLines| {
             own.iteration == iteration || iteration == Some(IterationPlace::Start)
         };
-        let is_alike = |own: &&RaceLines| {
-            own.from.1.file == first.from.1.file && own.is_of_kernel == first.is_of_kernel
-        };
+        let is_alike =
+            |own: &&RaceLines| own.from.1.file == first.from.1.file && own.calls == first.calls;
         let alike = || all.iter().filter(is_alike);
         let from = alike().filter(is_end).map(|own| own.from).max_by_key(|own| own.1.line)?;
         let to = alike().filter(is_start).map(|own| own.to).min_by_key(|own| own.1.line)?;
@@ -265,7 +266,10 @@ impl Insertion<'_, '_> {
             None => self.are_between_all(from, to),
             Some(_) => self.is_in_loop_of_all(from) && self.is_in_loop_of_all(to),
         };
-        let is_certain = first.is_of_kernel && is_of_all();
+        if iteration.is_none() && !self.is_each_between(from, to) {
+            return None;
+        }
+        let is_certain = first.calls.is_empty() && is_of_all();
         Some(BetweenLines { from: from.1.clone(), to: to.1.clone(), iteration, is_certain })
     }
 
@@ -276,6 +280,16 @@ impl Insertion<'_, '_> {
         let is_between =
             |one, point: &PointId, other| self.space.cuts.passage(one, *point, other).is_forward;
         all.all(|(one, other)| self.members.iter().any(|point| is_between(one, point, other)))
+    }
+
+    /// Whether each point lies between some copies of two accesses.
+    fn is_each_between(&self, from: AccessLine<'_>, to: AccessLine<'_>) -> bool {
+        let is_of_some = |point: &PointId| {
+            let mut all =
+                self.copies(from).flat_map(|one| self.copies(to).map(move |other| (one, other)));
+            all.any(|(one, other)| self.space.cuts.passage(one, *point, other).is_forward)
+        };
+        self.members.iter().all(is_of_some)
     }
 
     /// Whether each of the points is in a loop that is around all copies of an access.
@@ -294,7 +308,7 @@ impl Insertion<'_, '_> {
     /// Returns the lines of the accesses of a race, in the order in which the barrier separates them.
     fn lines(&self, race: &RacingPair) -> Option<RaceLines<'_>> {
         let [a, b] = race.accesses;
-        let LineOrder { ordering, lines: [one, other], is_of_kernel } = self.order(a, b)?;
+        let LineOrder { ordering, lines: [one, other], calls } = self.order(a, b)?;
         let passages: Vec<Passage> = self.passages(race).map(|(_, own)| own).collect();
         let is_straight = passages.iter().any(|own| match ordering {
             Ordering::Less => own.is_forward,
@@ -304,13 +318,13 @@ impl Insertion<'_, '_> {
         let (one, other) = ((a, one), (b, other));
         let (lower, upper) =
             if ordering == Ordering::Greater { (other, one) } else { (one, other) };
-        let is_turn = passages.iter().any(|own| own.is_around) || self.members.len() > 1;
-        let (from, to, iteration) = match (is_straight, is_turn && !passages.is_empty()) {
+        let is_turn = passages.iter().any(|own| own.is_around);
+        let (from, to, iteration) = match (is_straight, is_turn) {
             (true, _) => (lower, upper, None),
             (false, true) => (upper, lower, Some(self.iteration())),
             (false, false) => return None,
         };
-        Some(RaceLines { from, to, iteration, is_of_kernel })
+        Some(RaceLines { from, to, iteration, calls })
     }
 
     /// Returns where in its loop the barrier is, by the races within the loop.

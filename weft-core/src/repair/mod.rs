@@ -27,6 +27,7 @@ mod groups;
 mod hitting;
 mod kernel;
 mod kind;
+mod level_entry;
 mod levels;
 mod locate;
 mod mend;
@@ -41,6 +42,7 @@ mod search_end;
 mod slot;
 mod source_place;
 mod space;
+mod statements;
 
 pub use copies::SourceCopies;
 pub use costs::{Cost, Costs};

@@ -259,7 +259,13 @@ impl<'s, 'm, 'o, 'c, E> PlacementSearch<'s, 'm, 'o, 'c, E> {
 
     /// How much another barrier of the same cost is preferred.
     fn reluctance(&self, (group, kind): PlacedBarrier) -> usize {
-        if self.space.given_at(group) == Some(kind) { 1 } else { 2 }
+        let is_given = self.space.given_at(group) == Some(kind);
+        let is_double = self.space.groups.missing(group).beside_barriers > 0;
+        match (is_given, is_double) {
+            (true, _) => 1,
+            (false, false) => 2,
+            (false, true) => 3,
+        }
     }
 
     /// Adds the sets that follow from a placement that is not clean: for each racing pair the barriers that could separate

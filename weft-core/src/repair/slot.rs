@@ -5,7 +5,8 @@ use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use super::frames::order;
-use super::levels::{Neighbour, Neighbours};
+use super::level_entry::Neighbour;
+use super::levels::Neighbours;
 use super::points::PointId;
 use super::source_place::{BetweenLines, IterationPlace};
 use super::space::PlacementSpace;
@@ -18,14 +19,15 @@ struct SlotLines<'s> {
     from: &'s SourceLine,
     /// The first one of what is behind it.
     to: &'s SourceLine,
-    is_of_kernel: bool,
+    /// The calls around that function.
+    calls: &'s [SourceLine],
 }
 
 /// Returns the place of several points; `None` if they have nothing in common next to them, or if the lines of that do not
 /// tell.
 pub(super) fn slot(space: &PlacementSpace<'_>, members: &[PointId]) -> Option<BetweenLines> {
     let all = || members.iter().map(|point| &space.levels.neighbours[point.0]);
-    if members.len() < 2 || all().any(Neighbours::is_within_line) {
+    if members.len() < 2 || all().any(|own| own.is_within_statement) {
         return None;
     }
     let found: Vec<SlotLines<'_>> = all().filter_map(|own| lines(space, own)).collect();
@@ -54,22 +56,20 @@ fn is_common<'n>(mut all: impl Iterator<Item = Option<&'n Neighbour>>) -> bool {
 
 /// Returns the lines around a point; `None` if they are not of one function.
 fn lines<'s>(space: &'s PlacementSpace<'_>, own: &'s Neighbours) -> Option<SlotLines<'s>> {
-    let (before, after) = (own.in_front()?, own.after.as_ref()?);
+    let (before, after) = (own.before.as_ref()?, own.after.as_ref()?);
     let pairs =
         before.accesses.iter().flat_map(|from| after.accesses.iter().map(move |to| (*from, *to)));
     let mut found: Option<SlotLines<'_>> = None;
     for (from, to) in pairs {
         let own = order(space.lines_of(from), space.lines_of(to))?;
-        let ([from, to], is_of_kernel) = (own.lines, own.is_of_kernel);
+        let ([from, to], calls) = (own.lines, own.calls);
         found = Some(match found {
-            None => SlotLines { from, to, is_of_kernel },
-            Some(known) if known.is_of_kernel == is_of_kernel && known.from.file == from.file => {
-                SlotLines {
-                    from: std::cmp::max_by_key(known.from, from, |own| own.line),
-                    to: std::cmp::min_by_key(known.to, to, |own| own.line),
-                    is_of_kernel,
-                }
-            }
+            None => SlotLines { from, to, calls },
+            Some(known) if known.calls == calls && known.from.file == from.file => SlotLines {
+                from: std::cmp::max_by_key(known.from, from, |own| own.line),
+                to: std::cmp::min_by_key(known.to, to, |own| own.line),
+                calls,
+            },
             Some(_) => return None,
         });
     }
@@ -90,7 +90,7 @@ fn between(
         if turns.is_empty() { found.iter().collect() } else { turns.clone() };
     let first = of_place.first()?;
     let is_alike = |own: &&SlotLines<'_>| {
-        own.is_of_kernel == first.is_of_kernel && own.from.file == first.from.file
+        own.calls.len() == first.calls.len() && own.from.file == first.from.file
     };
     if !of_place.iter().all(is_alike) {
         return None;
@@ -98,7 +98,7 @@ fn between(
     let from = of_place.iter().map(|own| own.from).max_by_key(|own| own.line)?;
     let to = of_place.iter().map(|own| own.to).min_by_key(|own| own.line)?;
     let iteration = (!turns.is_empty()).then_some(side);
-    let is_certain = first.is_of_kernel && is_whole(space, members, side, [from, to]);
+    let is_certain = first.calls.is_empty() && is_whole(space, members, side, [from, to]);
     Some(BetweenLines { from: from.clone(), to: to.clone(), iteration, is_certain })
 }
 

@@ -190,7 +190,7 @@ impl<'m> PlacementSpace<'m> {
         let members = self.groups.members(group).iter();
         let costs = members.map(|point| self.costs.of(kind, self.nestings[point.0]));
         let (sum, most) = costs.fold((0.0, 0.0), |(sum, most), own| (sum + own, own.max(most)));
-        (0..self.groups.missing(group)).fold(sum, |sum, _| sum + most)
+        (0..self.groups.missing(group).all).fold(sum, |sum, _| sum + most)
     }
 
     /// Returns the cost of a placement. A point of two groups counts twice: the source has two barriers then.

@@ -117,7 +117,9 @@ impl<'t> Bodies<'t> {
         let are_plain = all[first..=second].iter().all(|own| !self.is_macro(own));
         let start = all[second].lines.start;
         let is_apart = first < second && all[first].lines.end <= start;
-        let is_it = is_apart && are_plain && self.is_at_start(&all[second]);
+        // Threads that leave in between would not come by the place.
+        let are_passed = !all[first..second].iter().any(|own| self.is_left(own));
+        let is_it = is_apart && are_plain && are_passed && self.is_at_start(&all[second]);
         is_it.then(|| (start, self.first_line(&all[second])))
     }
 
@@ -163,6 +165,17 @@ impl<'t> Bodies<'t> {
         word.len() > 1
             && word.starts_with(|c: char| c.is_ascii_uppercase())
             && !word.contains(|c: char| c.is_ascii_lowercase())
+    }
+
+    /// Whether threads might leave a statement for another one than the next.
+    fn is_left(&self, own: &StatementRange) -> bool {
+        let is_loop = ["for", "while", "do"].contains(&self.text(own.tokens.start));
+        let leaves = |word: &str| match word {
+            "return" | "goto" | "asm" | "__asm__" | "exit" | "__trap" => true,
+            "break" | "continue" => !is_loop,
+            _ => false,
+        };
+        own.tokens.clone().any(|at| leaves(self.text(at)))
     }
 
     /// Whether a brace opens the body of a loop.
