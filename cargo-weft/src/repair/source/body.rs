@@ -319,6 +319,10 @@ mod tests {
                 "if (a) { from(); } else b(); sync if (c) to();",
             ),
             (
+                "for (;;) {\nfrom();\nif (a) break;\n}\nto();\n",
+                "for (;;) { from(); if (a) break; } sync to();",
+            ),
+            (
                 "for (;;) {\nfrom();\nb();\nwhile (a)\nto();\n}\n",
                 "for (;;) { from(); b(); sync while (a) to(); }",
             ),
@@ -349,6 +353,9 @@ mod tests {
             "from(); for (;;)\nto();\n",
             "from();\nb(); /* c\n*/ to();\n",
             "from('{');\nto();\n",
+            "from();\nif (a) return;\nto();\n",
+            "for (;;)\nif (from()) {\nreturn;\n}\nto();\n",
+            "from();\nif (a)\ncontinue;\nto();\n",
         ] {
             assert_eq!(between(body), None, "{body}");
         }
