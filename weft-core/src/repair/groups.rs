@@ -57,16 +57,16 @@ struct PointPlace<'p> {
 /// What the points of a group have in common.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum GroupKey<'p> {
-    /// An instruction: the line, the side, the first word, the loops and conditions around it, and whether the next access is
-    /// of the same line. The rest of an instruction can differ: compilers compare with zero in the last copy of a loop.
+    /// An instruction: the line, the side, the first word, the loops and conditions around it, and whether the point is within
+    /// a statement. The rest of an instruction can differ: compilers compare with zero in the last copy of a loop.
     Beside(&'p SourceLine, u8, &'p str, Nesting, bool),
-    /// What comes first in front of it or behind it, how many points are in between, and whether the other side is of the same
-    /// line.
+    /// What comes first in front of the point or behind it, how many points are in between, and whether the point is within a
+    /// statement.
     NextTo(Direction, &'p LevelElement, usize, bool),
     Alone(PointId),
 }
 
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Direction {
     Before,
     After,
@@ -128,9 +128,19 @@ impl PointGroups {
         self.missing[group.0]
     }
 
-    /// Returns the groups of a point.
+    /// Returns the groups of a point; none if it is no place of the source.
     pub(super) fn of_point(&self, point: PointId) -> &[GroupId] {
         &self.of_point[point.0]
+    }
+}
+
+impl Direction {
+    /// Returns what is next to a point in this direction.
+    const fn of(self, own: &Neighbours) -> Option<&Neighbour> {
+        match self {
+            Self::Before => own.before.as_ref(),
+            Self::After => own.after.as_ref(),
+        }
     }
 }
 
@@ -138,26 +148,22 @@ impl GroupKey<'_> {
     /// Returns the copies of what is next to the points that are next to none of them.
     fn missing(&self, members: &[PointId], levels: &Levels) -> MissingCopies {
         let Self::NextTo(direction, element, ..) = self else { return MissingCopies::default() };
-        let (is_before, guarded) = match direction {
-            Direction::Before => (true, &levels.in_front_of_barriers),
-            Direction::After => (false, &levels.behind_barriers),
+        let guarded = match direction {
+            Direction::Before => &levels.in_front_of_barriers,
+            Direction::After => &levels.behind_barriers,
         };
-        let next_to = |point: &PointId| {
-            let own = &levels.neighbours[point.0];
-            if is_before { own.before.as_ref() } else { own.after.as_ref() }
+        // A place within a statement is none of the copies of the statement's ends.
+        let is_next_to = |at: &usize, own: &Neighbours| {
+            own.is_within_statement || members.binary_search(&PointId(*at)).is_ok()
         };
-        let reached: BTreeSet<&BTreeSet<Span>> =
-            members.iter().filter_map(next_to).map(|own| &own.accesses).collect();
-        let within = levels.neighbours.iter().filter(|own| own.is_within_statement);
-        let is_inner = |accesses: &BTreeSet<Span>| {
-            let mut inner = within
-                .clone()
-                .filter_map(|own| if is_before { own.before.as_ref() } else { own.after.as_ref() });
-            inner.any(|own| own.accesses == *accesses)
-        };
+        let all = levels.neighbours.iter().enumerate();
+        let reached: BTreeSet<&BTreeSet<Span>> = all
+            .filter(|(at, own)| is_next_to(at, own))
+            .filter_map(|(_, own)| Some(&direction.of(own)?.accesses))
+            .collect();
         let is_one = |(calls, own): &&ElementCopy| {
             let is_of_calls = element.calls.is_empty() || *calls == element.calls;
-            is_of_calls && !reached.contains(own) && !is_inner(own)
+            is_of_calls && !reached.contains(own)
         };
         let plain = LevelElement { calls: BTreeSet::new(), ..(*element).clone() };
         let all = levels.copies.get(&plain).into_iter().flatten().filter(is_one);
@@ -184,13 +190,12 @@ impl<'p> PointPlace<'p> {
         if matches!(self.anchor, Anchor::At(..)) {
             return vec![beside.unwrap_or(GroupKey::Alone(own))];
         }
-        let next_to = |direction, own: &'p Option<Neighbour>| {
-            let Neighbour { element, distance, .. } = own.as_ref()?;
+        let next_to = |direction: Direction| {
+            let Neighbour { element, distance, .. } = direction.of(self.neighbours)?;
             Some(GroupKey::NextTo(direction, element, *distance, is_within))
         };
-        let Neighbours { before, after, .. } = self.neighbours;
-        let sides = [next_to(Direction::Before, before), next_to(Direction::After, after)];
-        let mut keys: Vec<GroupKey<'p>> = sides.into_iter().flatten().collect();
+        let sides = [Direction::Before, Direction::After].into_iter();
+        let mut keys: Vec<GroupKey<'p>> = sides.filter_map(next_to).collect();
         if self.is_access || keys.is_empty() {
             keys.extend(beside);
         }

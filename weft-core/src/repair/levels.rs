@@ -79,12 +79,13 @@ pub(super) struct LevelSource<'s> {
     pub(super) program: &'s Program,
     /// Which original instruction or which point an instruction of the program is.
     pub(super) place: &'s dyn Fn(Span) -> Result<Span, PointId>,
-    /// The line of an instruction.
+    /// The line of an instruction, in a file that the author can change.
     pub(super) line: &'s dyn Fn(Span) -> Option<SourceLine>,
     /// The lines of the calls that an instruction is inlined in, innermost first.
     pub(super) calls: &'s dyn Fn(Span) -> Vec<SourceLine>,
     /// The instructions that race.
     pub(super) accesses: &'s BTreeSet<Span>,
+    /// The barriers of the kernel.
     pub(super) existing: &'s BTreeMap<Span, Existing>,
 }
 
@@ -160,6 +161,8 @@ fn passed<'e>(
 struct LevelReader<'p> {
     program: &'p Program,
     tree: DominatorTree,
+    /// For each block, the next one at its level.
+    next: Vec<Option<BlockId>>,
     /// For each block, the one before it at its level.
     previous: Vec<Option<BlockId>>,
     /// For each block, the points and accesses in it.
@@ -171,13 +174,16 @@ struct LevelReader<'p> {
 impl<'p> LevelReader<'p> {
     fn of(source: &LevelSource<'p>) -> Self {
         let (program, tree) = (source.program, DominatorTree::of(source.program));
+        let next: Vec<Option<BlockId>> =
+            blocks(program).map(|block| next(program, &tree, block)).collect();
         let mut previous = vec![None; program.blocks.len()];
-        for block in blocks(program) {
-            if let Some(next) = next(program, &tree, block) {
+        for (block, next) in blocks(program).zip(&next) {
+            if let Some(next) = next {
                 previous[next.index()] = Some(block);
             }
         }
-        let mut reader = Self { program, tree, previous, own: entries(source), inside: Vec::new() };
+        let (own, inside) = (entries(source), Vec::new());
+        let mut reader = Self { program, tree, next, previous, own, inside };
         reader.inside = reader.insides();
         reader
     }
@@ -189,8 +195,7 @@ impl<'p> LevelReader<'p> {
 
     /// Returns what is at the level of a block, in the order of the control flow.
     fn level(&self, head: BlockId) -> Vec<LevelEntry> {
-        let next = |block: &BlockId| next(self.program, &self.tree, *block);
-        let all = std::iter::successors(Some(head), next);
+        let all = std::iter::successors(Some(head), |block| self.next[block.index()]);
         let entries = |block: BlockId| {
             let inside = self.inside[block.index()].clone().map(LevelEntry::Accesses);
             self.own[block.index()].iter().cloned().chain(inside)

@@ -145,7 +145,7 @@ impl Insertion<'_, '_> {
             || self.members.len() > 1 && self.members.iter().all(is_loose)
     }
 
-    /// Whether an instruction has copies where no barrier is needed.
+    /// Whether an instruction has more copies than there are points.
     fn is_of_some_copies(&self, span: Span) -> bool {
         let source = self.space.shown(span).source;
         let Some(line) = source.first() else { return false };
@@ -275,21 +275,28 @@ impl Insertion<'_, '_> {
 
     /// Whether each copy of an access leads to each copy of another one by some of the points.
     fn are_between_all(&self, from: AccessLine<'_>, to: AccessLine<'_>) -> bool {
-        let mut all =
-            self.copies(from).flat_map(|one| self.copies(to).map(move |other| (one, other)));
-        let is_between =
-            |one, point: &PointId, other| self.space.cuts.passage(one, *point, other).is_forward;
-        all.all(|(one, other)| self.members.iter().any(|point| is_between(one, point, other)))
+        let mut all = self.pairs(from, to);
+        all.all(|pair| self.members.iter().any(|point| self.is_on_the_way(pair, *point)))
     }
 
     /// Whether each point lies between some copies of two accesses.
     fn is_each_between(&self, from: AccessLine<'_>, to: AccessLine<'_>) -> bool {
-        let is_of_some = |point: &PointId| {
-            let mut all =
-                self.copies(from).flat_map(|one| self.copies(to).map(move |other| (one, other)));
-            all.any(|(one, other)| self.space.cuts.passage(one, *point, other).is_forward)
-        };
-        self.members.iter().all(is_of_some)
+        let mut members = self.members.iter();
+        members.all(|point| self.pairs(from, to).any(|pair| self.is_on_the_way(pair, *point)))
+    }
+
+    /// Returns the pairs of copies of two accesses.
+    fn pairs(
+        &self,
+        from: AccessLine<'_>,
+        to: AccessLine<'_>,
+    ) -> impl Iterator<Item = (Span, Span)> {
+        self.copies(from).flat_map(move |one| self.copies(to).map(move |other| (one, other)))
+    }
+
+    /// Whether an instruction leads to a point, and that to another instruction, in one iteration.
+    fn is_on_the_way(&self, (from, to): (Span, Span), point: PointId) -> bool {
+        self.space.cuts.passage(from, point, to).is_forward
     }
 
     /// Whether each of the points is in a loop that is around all copies of an access.

@@ -1,7 +1,6 @@
 //! The place in the source of a group of points that all have the same accesses next to them, at their level of nesting: the
 //! copies of a place in a loop that is unrolled.
 
-use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use super::frames::order;
@@ -84,7 +83,7 @@ fn between(
     found: &[SlotLines<'_>],
     side: IterationPlace,
 ) -> Option<BetweenLines> {
-    let is_turn = |own: &&SlotLines<'_>| own.from.line.cmp(&own.to.line) != Ordering::Less;
+    let is_turn = |own: &&SlotLines<'_>| own.from.line >= own.to.line;
     let turns: Vec<&SlotLines<'_>> = found.iter().filter(is_turn).collect();
     let of_place: Vec<&SlotLines<'_>> =
         if turns.is_empty() { found.iter().collect() } else { turns.clone() };

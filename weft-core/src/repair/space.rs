@@ -115,9 +115,11 @@ impl<'m> PlacementSpace<'m> {
         })
     }
 
-    /// Whether some points get a barrier only together.
+    /// Whether some points get a barrier only together with others, or none since they are no place of the source.
     pub(super) fn has_copies(&self) -> bool {
+        let is_no_place = |at| self.groups.of_point(PointId(at)).is_empty();
         self.groups.all().any(|group| self.groups.members(group).len() > 1)
+            || (0..self.points.len()).any(is_no_place)
     }
 
     /// Writes a placement into the text.

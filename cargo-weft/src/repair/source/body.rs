@@ -128,8 +128,7 @@ impl<'t> Bodies<'t> {
         let body = self.around(low, high).find(|body| self.is_loop(*body))?;
         let all = self.statements(body)?;
         let (first, last) = (of_line(&all, low)?, of_line(&all, high)?);
-        let is_loop = |at: usize| ["for", "while", "do"].contains(&self.text(at));
-        if first == last && all[first].tokens.clone().any(is_loop)
+        if first == last && all[first].tokens.clone().any(|at| self.begins_loop(at))
             || all.iter().any(|own| self.is_macro(own))
         {
             return None;
@@ -167,9 +166,14 @@ impl<'t> Bodies<'t> {
             && !word.contains(|c: char| c.is_ascii_lowercase())
     }
 
+    /// Whether a token is the word that begins a loop.
+    fn begins_loop(&self, at: usize) -> bool {
+        ["for", "while", "do"].contains(&self.text(at))
+    }
+
     /// Whether threads might leave a statement for another one than the next.
     fn is_left(&self, own: &StatementRange) -> bool {
-        let is_loop = ["for", "while", "do"].contains(&self.text(own.tokens.start));
+        let is_loop = self.begins_loop(own.tokens.start);
         let leaves = |word: &str| match word {
             "return" | "goto" | "asm" | "__asm__" | "exit" | "__trap" => true,
             "break" | "continue" => !is_loop,
