@@ -7,6 +7,7 @@
 )]
 
 mod claims;
+mod copies;
 mod inputs;
 mod random;
 mod shapes;
