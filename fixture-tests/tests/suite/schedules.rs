@@ -61,6 +61,16 @@ fn done(report: &Report) -> Option<[u64; 4]> {
     (report.verdict() != Verdict::Open).then_some(counts)
 }
 
+/// Whether a schedule shows a defect where another leaves open what follows from a value that depends on the schedule.
+fn shows_more(one: &Report, other: &Report) -> bool {
+    let depends = |finding: &weft_core::finding::Finding| {
+        let help = finding.help.as_deref().unwrap_or_default();
+        help.contains("whose value depends on the schedule") || help.contains("may see any store")
+    };
+    let verdicts = (one.verdict(), other.verdict());
+    verdicts == (Verdict::Open, Verdict::Defect) && one.findings.iter().any(depends)
+}
+
 #[test]
 fn fixtures_do_not_depend_on_the_schedule() {
     let (mut kernels, mut broken) = (0, 0);
@@ -76,6 +86,9 @@ fn fixtures_do_not_depend_on_the_schedule() {
             let others = reports(&module, &fixture, schedule);
             for (report, other) in in_order.iter().zip(&others) {
                 let name = format!("{} in {} under {schedule:?}", report.kernel, path.display());
+                if shows_more(report, other) || shows_more(other, report) {
+                    continue;
+                }
                 assert_eq!(report.verdict(), other.verdict(), "{name}");
                 assert_eq!(is_broken(report), is_broken(other), "{name}");
                 if !is_broken(report) {

@@ -15,6 +15,9 @@ use crate::race::{Footprint, LaunchShadow, OpenAccesses, Pairs};
 /// half a part what is kept of the ctas that found something.
 const PART: u64 = 16;
 
+/// Bytes that an unsteady byte takes in a set, whose nodes are at least half full.
+const UNSTEADY: usize = 2 * size_of::<(bool, u64)>();
+
 /// What the deciding pass found in one cluster, which begins with `cta`.
 pub(super) struct DecidedCta {
     pub(super) cta: Cta,
@@ -47,6 +50,8 @@ pub(super) struct Decision {
     pub(super) is_heavy: bool,
     /// The most bytes of dynamic shared memory that a cta accesses, if the launch states no size.
     pub(super) dynamic_shared: u64,
+    /// The bytes that do not race within a cta, and whose value is up to the schedule; the flag says global.
+    unsteady: BTreeSet<(bool, u64)>,
     /// Whether some cta read, or might have read, shared memory that nothing wrote.
     pub(super) reads_unwritten: bool,
     said: BTreeSet<KnownFinding>,
@@ -69,6 +74,7 @@ impl Decision {
             reached: vec![false; names.program.code.len()],
             is_heavy: false,
             dynamic_shared: 0,
+            unsteady: BTreeSet::new(),
             reads_unwritten: false,
             said: BTreeSet::new(),
             kept: 0,
@@ -82,7 +88,7 @@ impl Decision {
         names: &Names<'_>,
         cta: Cta,
         run: CtaRun,
-        found: CtaResult,
+        mut found: CtaResult,
         footprint: Option<Footprint>,
     ) -> bool {
         self.stats.ctas += names.program.clusters.size().count();
@@ -91,6 +97,7 @@ impl Decision {
         self.stats.generations += run.generations;
         self.dynamic_shared = self.dynamic_shared.max(run.dynamic_shared);
         self.reads_unwritten |= run.reads_unwritten;
+        self.unsteady.extend(std::mem::take(&mut found.unsteady));
         if let Some(footprint) = footprint {
             self.between.add(cta.index, footprint);
         }
@@ -133,7 +140,7 @@ impl Decision {
     }
 
     fn is_over(&self) -> bool {
-        self.kept > self.most
+        self.kept + self.unsteady.len() * UNSTEADY > self.most
     }
 
     /// Whether more memory was accessed, or raced on, than the detector can follow.
@@ -168,6 +175,16 @@ impl Decision {
         };
         let between = self.between.racing().iter().map(|byte| (true, *byte));
         self.ctas.iter().flat_map(within).chain(between)
+    }
+
+    /// Returns all bytes at which accesses conflict and do not race: what is read there is up to the schedule. The flag says
+    /// global.
+    pub(super) fn unsteady(&self) -> impl Iterator<Item = (bool, u64)> {
+        // What is known of such bytes of shared memory holds for that of every cta.
+        let within = self.unsteady.iter().map(|&(is_global, byte)| {
+            (is_global, if is_global { byte } else { CtaRank::of_address(byte).1 })
+        });
+        within.chain(self.between.unsteady().map(|byte| (true, byte)))
     }
 
     /// The origins of the open values because of which something is open; `None`: one is not known.

@@ -14,7 +14,9 @@ use crate::flow::{Pc, PlaceId, Program};
 use crate::launch::Dim3;
 use crate::order::{Order, PeerAccesses, PeerFault, PhaseDoubt, PhaseIssue, Recycling};
 use crate::ptx::Space;
-use crate::race::{CopiesInFlight, Footprint, KnownRows, OpenAccesses, Shadow, Unwritten};
+use crate::race::{
+    Conflict, CopiesInFlight, Footprint, KnownRows, OpenAccesses, Shadow, Unwritten,
+};
 
 /// The most faults that are recorded for a cta.
 pub(super) const MAX_FAULTS: usize = 1024;
@@ -62,6 +64,8 @@ pub(super) struct CtaResult {
     /// The ranges of bytes that race, in shared and in global memory, ascending.
     pub(super) shared: Vec<Range<u64>>,
     pub(super) global: Vec<Range<u64>>,
+    /// The bytes that do not race, and whose value is up to the schedule; the flag says global.
+    pub(super) unsteady: Vec<(bool, u64)>,
     /// Whether more memory was accessed, or raced on, than the detector can follow.
     pub(super) is_full: bool,
 }
@@ -147,7 +151,15 @@ impl Detector {
             peers,
             ..
         } = self;
+        let races = |(byte, conflict): (&u64, &Conflict)| conflict.is_race().then_some(*byte);
+        let racing = |shadow: &Shadow| ranges(shadow.racing().iter().filter_map(races));
+        let steady = |(byte, conflict): (&u64, &Conflict)| (!conflict.is_race()).then_some(*byte);
+        let unsteady =
+            [(false, &shared), (true, &global)].into_iter().flat_map(|(is_global, own)| {
+                own.racing().iter().filter_map(steady).map(move |byte| (is_global, byte))
+            });
         let found = CtaResult {
+            unsteady: unsteady.collect(),
             recycled,
             phases: phases.into_values().collect(),
             faults,
@@ -156,8 +168,8 @@ impl Detector {
             peers: peers.faults(&order),
             unwritten: shared.unwritten(),
             is_full: shared.is_full() || global.is_full() || copies.is_full,
-            shared: ranges(shared.racing().keys().copied()),
-            global: ranges(global.racing().keys().copied()),
+            shared: racing(&shared),
+            global: racing(&global),
         };
         if let Some(footprint) = &mut footprint {
             footprint.set_tags(order.signal_tags());

@@ -32,6 +32,7 @@ pub(super) fn explain(
         return Default::default();
     }
     let RacingPairs { mut pairs, is_whole, are_valued } = all(passes, decision);
+    pairs.keep_races();
     // Races of earlier passes occur in some schedule, and are added if this pass shows no certain race. Otherwise they
     // would be reported under the one schedule whose values those passes saw.
     if pairs.iter().all(|(_, pair)| pair.conflict == Conflict::Possible) {

@@ -60,7 +60,7 @@ impl PassContext<'_> {
             return false;
         }
         // When signals order what a cta writes before what another one reads, the ctas run after the reader count too.
-        let ordered = decision.between.ordered().map(|byte| (true, byte));
+        let unsteady: Vec<(bool, u64)> = decision.unsteady().collect();
         let mut harmful: Vec<(bool, u64)> =
             decision.racing().filter(|&(is_global, byte)| loaded.reads(is_global, byte)).collect();
         if !harmful.is_empty() {
@@ -75,7 +75,7 @@ impl PassContext<'_> {
             }
             earlier.take_worse(&pairs);
         }
-        harmful.extend(ordered);
+        harmful.extend(unsteady);
         self.facts.interfere(self.names.program, &loaded, harmful, unsettled)
     }
 

@@ -474,7 +474,7 @@ impl Names<'_> {
                 self.line(pc)
             )),
             Some(Origin::Racing(pc)) => text(format!(
-                "the load at line {}, which nothing orders with a store there",
+                "the load at line {}, whose value depends on the schedule",
                 self.line(pc)
             )),
             Some(Origin::Unsupported(pc)) => {

@@ -42,7 +42,7 @@ pub(crate) fn finding(names: &Names<'_>, space: Space, pair: &Pair, may_order: b
         Conflict::Possible => Code::PossibleRace,
         _ if may_order && first.cta == second.cta => Code::PossibleRace,
         Conflict::Unfenced => Code::ProxyFence,
-        Conflict::Strong => Code::UnorderedStrong,
+        Conflict::Strong | Conflict::Value => Code::UnorderedStrong,
         Conflict::Race if both_write && pair.is_benign && !is_of_copy => Code::BenignRace,
         Conflict::Race => race,
     };
@@ -187,7 +187,10 @@ fn help(names: &Names<'_>, code: Code, pair: &Pair, [first, second]: [&RacingAcc
         _ if [first, second].iter().any(|side| names.is_of_object(side.pc)) => {
             object_remedy(names).into()
         }
-        Code::BenignRace | Code::UnorderedStrong => {
+        Code::UnorderedStrong => "if this is intended, make both relaxed (`cuda::atomic_ref`), which is meant for memory that \
+             threads share at one time, or allow it in weft.toml with a reason"
+            .into(),
+        Code::BenignRace => {
             "if this is intended, allow it in weft.toml with a reason".into()
         }
         _ if are_peers(names, [first, second]) => peer_remedy([first, second]).into(),

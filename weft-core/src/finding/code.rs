@@ -117,7 +117,7 @@ codes! {
     BenignRace "benign-race" Defect
         "racing writes that provably store the same value";
     UnorderedStrong "unordered-strong" Defect
-        "conflicting volatile or relaxed accesses that nothing orders";
+        "conflicting volatile accesses that nothing orders";
     WarpMask "warp-mask" Defect
         "the mask of a warp-level instruction does not fit the lanes that execute it";
     OutOfBounds "out-of-bounds" Defect

@@ -181,7 +181,7 @@ impl LaunchHistory {
             let others = records.iter().filter(|old| old.side.cta != cta);
             for old in others.filter(|old| !are_ordered(old.tagged(), new.tagged())) {
                 if let Some(conflict) = conflict(old.side.kind, new.side.kind, Nearness::Grid) {
-                    let is_possible = self.perhaps.order(old, &new, conflict);
+                    let is_possible = conflict.is_race() && self.perhaps.order(old, &new, conflict);
                     let conflict = if is_possible { Conflict::Possible } else { conflict };
                     let threads = Threads::one(old.side.lane, new.side.lane);
                     let is_benign = || old.stored.is_same(&new.stored, symbolics);

@@ -101,22 +101,23 @@ pub struct LaunchShadow {
     /// Runs by their first pages; they do not overlap.
     runs: BTreeMap<u64, PageRun>,
     racing: BTreeSet<u64>,
-    /// Bytes of pages at which accesses of two ctas conflict, but signals order them: what is read there is not known.
-    ordered: BTreeMap<u64, Bytes>,
+    /// Bytes of pages at which accesses of two ctas conflict, but do not race, since signals order them or both are made for
+    /// shared memory: what is read there is not known.
+    unsteady: BTreeMap<u64, Bytes>,
     /// Number of page accesses beyond the first one of each run, which is stored in the run itself.
     extra_accesses: usize,
     most: u64,
     is_full: bool,
 }
 
-/// Most racing bytes, and pages of ordered ones, that are kept.
+/// Most racing bytes, and pages of unsteady ones, that are kept.
 const MAX_RACING: usize = 1 << 18;
 
 impl LaunchShadow {
     /// An empty shadow that can take `memory` bytes.
     pub fn within(memory: u64) -> Self {
-        let (runs, racing, ordered) = (BTreeMap::new(), BTreeSet::new(), BTreeMap::new());
-        Self { runs, racing, ordered, extra_accesses: 0, most: memory, is_full: false }
+        let (runs, racing, unsteady) = (BTreeMap::new(), BTreeSet::new(), BTreeMap::new());
+        Self { runs, racing, unsteady, extra_accesses: 0, most: memory, is_full: false }
     }
 
     /// The bytes that race; at most 262144 of them.
@@ -124,18 +125,18 @@ impl LaunchShadow {
         &self.racing
     }
 
-    /// The bytes at which accesses of two ctas conflict that signals order.
-    pub fn ordered(&self) -> impl Iterator<Item = u64> {
+    /// The bytes at which accesses of two ctas conflict and do not race: what is read there is up to the schedule.
+    pub fn unsteady(&self) -> impl Iterator<Item = u64> {
         let of = |(page, bytes): (&u64, &Bytes)| {
             let first = page * PAGE;
             places(*bytes).map(move |at| first + at)
         };
-        self.ordered.iter().flat_map(of)
+        self.unsteady.iter().flat_map(of)
     }
 
     /// Whether more memory was accessed, or more bytes race, than can be kept.
     pub fn is_full(&self) -> bool {
-        self.is_full || self.racing.len().max(self.ordered.len()) >= MAX_RACING
+        self.is_full || self.racing.len().max(self.unsteady.len()) >= MAX_RACING
     }
 
     /// Adds the footprint of one cta, and compares it with those before.
@@ -224,11 +225,11 @@ impl LaunchShadow {
     fn compare(&mut self, start: u64, (accesses, tags): (&Own, &[Tag]), cta: u32) {
         let Some(run) = self.runs.get_mut(&start) else { return };
         let before = run.accesses.len();
-        let (mut racing, mut ordered) = (0, 0);
+        let (mut racing, mut unsteady) = (0, 0);
         for (kind, moment, bytes) in accesses {
             let tag = tags.get(*moment).cloned().flatten();
             let met = add(&mut run.accesses, (*kind, tag), cta, *bytes);
-            (racing, ordered) = (racing | met.0, ordered | met.1);
+            (racing, unsteady) = (racing | met.0, unsteady | met.1);
         }
         self.extra_accesses =
             self.extra_accesses + run.accesses.len().saturating_sub(1) - before.saturating_sub(1);
@@ -240,9 +241,9 @@ impl LaunchShadow {
                 }
             }
         }
-        for page in start..if ordered == 0 { start } else { end } {
-            if self.ordered.len() < MAX_RACING {
-                *self.ordered.entry(page).or_default() |= ordered;
+        for page in start..if unsteady == 0 { start } else { end } {
+            if self.unsteady.len() < MAX_RACING {
+                *self.unsteady.entry(page).or_default() |= unsteady;
             }
         }
     }
@@ -281,22 +282,19 @@ pub(super) fn are_ordered(one: (AccessKind, &Tag), other: (AccessKind, &Tag)) ->
     !is_in_flight && own.excludes(others, are_morally_strong(one.0, other.0, Nearness::Grid))
 }
 
-/// Adds an access to a page. Returns the bytes at which it conflicts with one of another cta: those where nothing orders the
-/// two, and those where signals do.
+/// Adds an access to a page. Returns the bytes at which it conflicts with one of another cta: those where the two race, and
+/// those where they do not.
 fn add(
     page: &mut SmallVec<[PageAccess; 1]>,
     (kind, tag): (AccessKind, Tag),
     cta: u32,
     bytes: Bytes,
 ) -> (Bytes, Bytes) {
-    let (mut racing, mut ordered) = (0, 0);
+    let (mut racing, mut unsteady) = (0, 0);
     for way in page.iter().filter(|way| way.by != Accessor::One(cta)) {
-        if conflict(way.kind, kind, Nearness::Grid).is_some() {
-            let met = if are_ordered((way.kind, &way.tag), (kind, &tag)) {
-                &mut ordered
-            } else {
-                &mut racing
-            };
+        if let Some(conflict) = conflict(way.kind, kind, Nearness::Grid) {
+            let is_ordered = || are_ordered((way.kind, &way.tag), (kind, &tag));
+            let met = if conflict.is_race() && !is_ordered() { &mut racing } else { &mut unsteady };
             *met |= way.bytes & bytes;
         }
     }
@@ -311,7 +309,7 @@ fn add(
     page.retain(|way| way.bytes != 0);
     note(page, (kind, &tag), Accessor::Many, shared);
     note(page, (kind, &tag), Accessor::One(cta), bytes & !shared);
-    (racing, ordered)
+    (racing, unsteady)
 }
 
 fn note(

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use foldhash::fast::RandomState;
 use smallvec::{SmallVec, smallvec};
 
-use super::entry::{RegionEntry, conflict};
+use super::entry::{Conflict, RegionEntry, conflict};
 use crate::emulate::{
     Access, AccessKind, AliasClass, CounterIndex, LaneMask, MemoryRegion, Nearness, OpenAccess,
     WarpId, lanes,
@@ -124,7 +124,8 @@ impl OpenAccesses {
             let kind = access.kind;
             let compared = compared(&access);
             let is_one = self.is_compared(compared, compared);
-            if !is_one && kind.writes && !kind.is_atomic() && !mask.is_power_of_two() {
+            let races = || conflict(kind, kind, Nearness::Cta).is_some_and(Conflict::is_race);
+            if !is_one && !mask.is_power_of_two() && races() {
                 self.doubtful.insert(access);
             }
             let entry = RegionEntry::new(warp, mask, kind, order);
@@ -161,10 +162,12 @@ impl OpenAccesses {
                 let both = || old.open.into_iter().chain(new.open).filter(|_| !is_compared);
                 let place = old.unsettles(&new).or(new.unsettles(old));
                 let says_more = place.is_some() || both().next().is_some();
-                if says_more && entries.iter().any(|old| old.conflict(&entry, order).is_some()) {
-                    unsettled.extend(place);
-                    doubtful.extend(both());
+                if !says_more {
+                    continue;
                 }
+                let worst = entries.iter().filter_map(|old| old.conflict(&entry, order)).max();
+                unsettled.extend(place.filter(|_| worst.is_some()));
+                doubtful.extend(both().filter(|_| worst.is_some_and(Conflict::is_race)));
             }
         }
         self.unsettled.extend(unsettled);
@@ -260,7 +263,7 @@ impl OpenAccesses {
         classes.iter().any(|&(other, with)| {
             other.0.may_overlap(compared.0)
                 && !self.is_compared(other, compared)
-                && conflict(with, kind, nearness).is_some()
+                && conflict(with, kind, nearness).is_some_and(Conflict::is_race)
         })
     }
 }

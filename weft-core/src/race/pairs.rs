@@ -244,7 +244,8 @@ impl Pairs {
     pub fn take_worse(&mut self, other: &Self) {
         for (key, pair) in &other.all {
             let is_worse = |known: &Pair| pair.conflict > known.conflict;
-            if !pair.leaves_the_same() && self.all.get(key).is_none_or(is_worse) {
+            let counts = pair.conflict.is_race() && !pair.leaves_the_same();
+            if counts && self.all.get(key).is_none_or(is_worse) {
                 self.all.insert(*key, pair.clone());
             }
         }
@@ -264,6 +265,11 @@ impl Pairs {
             }
         }
         harmful
+    }
+
+    /// Drops the pairs that do not race.
+    pub fn keep_races(&mut self) {
+        self.all.retain(|_, pair| pair.conflict.is_race());
     }
 
     /// Whether a pair of instructions is recorded, or can be.

@@ -76,10 +76,17 @@ impl Random {
             .expect("elements are small");
         let kind = AccessKind { element, writes: self.below(10) < writes, ..AccessKind::default() };
         let scope = if self.below(3) == 0 { MemoryScope::Cta } else { MemoryScope::Gpu };
-        let order = MemoryOrder::new(Ordering::Relaxed, scope);
+        let is_volatile = self.below(2) == 0;
+        let ordering = if is_volatile { Ordering::Volatile } else { Ordering::Relaxed };
+        let order = MemoryOrder::new(ordering, scope);
         let kind = match self.below(8) {
             0 | 1 => AccessKind { order, ..kind },
-            2 | 3 => AccessKind { order, manner: AccessManner::Atomic, writes: true, ..kind },
+            2 | 3 => AccessKind {
+                order: MemoryOrder::new(Ordering::Relaxed, scope),
+                manner: AccessManner::Atomic,
+                writes: true,
+                ..kind
+            },
             _ => kind,
         };
         let is_copy = self.below(12) == 0;

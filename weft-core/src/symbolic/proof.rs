@@ -29,12 +29,12 @@ use super::thread::{self, SymbolicThread};
 use super::var_bounds::VarBounds;
 use super::variance::Variances;
 use super::view::{ArithmeticAssumption, Copy, Views};
-use crate::emulate::{AccessKind, AccessManner, Nearness, access_kind};
+use crate::emulate::{AccessKind, Nearness, access_kind};
 use crate::flow::{BlockId, Pc, Program};
 use crate::launch::{Atomics, ExtentBound, Launch};
 use crate::ptx::Space;
 use crate::ptx::isa::Modifier;
-use crate::race::conflict;
+use crate::race::{Conflict, conflict};
 use crate::slice::Slice;
 
 /// The steps that the proof of one pair can take.
@@ -294,10 +294,12 @@ impl Prover<'_> {
         let protects = self.launch.options.atomics != Atomics::Off;
         let of = |kind: AccessKind| {
             let is_plain = kind.is_atomic() && !protects;
-            AccessKind { manner: if is_plain { AccessManner::Plain } else { kind.manner }, ..kind }
+            if is_plain { AccessKind { writes: true, ..AccessKind::default() } } else { kind }
         };
         let is_open = self.open.is_none_or(|open| open.contains(&a.pc) || open.contains(&b.pc));
-        is_open && a.base == b.base && conflict(of(a.kind), of(b.kind), nearness).is_some()
+        is_open && a.base == b.base && {
+            conflict(of(a.kind), of(b.kind), nearness).is_some_and(Conflict::is_race)
+        }
     }
 
     /// Tries to show that two accesses do not overlap: of two threads of one cta, or of different ctas if there is no

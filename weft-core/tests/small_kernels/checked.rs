@@ -45,7 +45,7 @@ pub(crate) enum Why {
 const UNSET: &str = "memory that nothing wrote";
 const APART: &str = "at different times";
 const MEETING: &str = "whether they meet is not modelled";
-const RACING: &str = "which nothing orders with a store there";
+const RACING: &str = "whose value depends on the schedule";
 pub(crate) const IN_TURN: &str = "in one order of what is drawn from counters";
 
 fn why(finding: &Finding) -> Why {

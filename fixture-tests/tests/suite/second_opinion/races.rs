@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use weft_core::emulate::{AccessKind, WARP};
+use weft_core::emulate::{AccessKind, AccessManner, Ordering, WARP};
 use weft_core::finding::ThreadPairs;
 use weft_core::flow::Pc;
 
@@ -12,11 +12,13 @@ use super::record::{Record, Touch};
 /// The level of a race, in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Level {
+    /// Both accesses are strong and meant to meet: only what is read there depends on the schedule.
+    Value,
     /// At least one of the two accesses might not happen.
     Possible,
     /// They are ordered, but not for the other proxy.
     Unfenced,
-    /// Both accesses are strong, but nothing orders them.
+    /// Both accesses are strong, one of them is volatile, and nothing orders them.
     Strong,
     Race,
 }
@@ -33,7 +35,7 @@ pub(crate) struct Races {
     pub(crate) worst: BTreeMap<Pair, Level>,
     /// For each racing pair of instructions, the racing pairs of threads, each thread with its instruction.
     threads: BTreeMap<Pair, BTreeSet<(Place, Place)>>,
-    /// The bytes that race within a cta: whether the byte is in global memory, and its address.
+    /// The bytes that race, or whose value depends on the schedule: whether the byte is in global memory, and its address.
     pub(crate) bytes: BTreeSet<(bool, u64)>,
 }
 
@@ -55,10 +57,28 @@ fn level(a: &Touch, b: &Touch, is_one_cta: bool) -> Option<Level> {
     if are_strong && one.is_atomic() && other.is_atomic() {
         return None;
     }
+    if are_strong && are_meant(one, other) {
+        return Some(Level::Value);
+    }
     if one.may_execute || other.may_execute {
         return Some(Level::Possible);
     }
     Some(if are_strong { Level::Strong } else { Level::Race })
+}
+
+/// Whether two strong accesses, not both atomics, are meant to meet: an mbarrier object, or what bulk copies reduce to, is for
+/// no others; stores are relaxed for that, or more; loads may be volatile beside atomics.
+fn are_meant(one: AccessKind, other: AccessKind) -> bool {
+    if [one, other].iter().any(|own| own.manner == AccessManner::AtomicApart) {
+        return false;
+    }
+    let has_atomic = one.is_atomic() || other.is_atomic();
+    let is_stated = |own: &AccessKind| match own.order.ordering() {
+        Ordering::Weak => false,
+        Ordering::Volatile => has_atomic && !own.writes,
+        _ => true,
+    };
+    [one, other].iter().all(is_stated)
 }
 
 /// Whether a fence lies between two accesses if the first one is not of the async proxy, and the second one is (PTX ISA
@@ -147,6 +167,9 @@ impl Races {
     }
 
     fn insert(&mut self, a: (usize, &Touch), b: (usize, &Touch), level: Level) {
+        if level == Level::Value {
+            return;
+        }
         let place = |(cta, touch): (usize, &Touch)| (touch.pc, (cta, touch.thread));
         let (a_place, b_place) = (place(a), place(b));
         let (low, high) = (a_place.min(b_place), a_place.max(b_place));

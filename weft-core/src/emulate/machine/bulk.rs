@@ -251,7 +251,7 @@ fn side_kind(decoded: &Decoded, writes: bool) -> AccessKind {
     if writes && decoded.row.opcode == Opcode::BulkReduce {
         let element = u8::try_from(decoded.ty().element_bytes()).expect("elements are small");
         let order = MemoryOrder::new(Ordering::Relaxed, MemoryScope::Gpu);
-        return AccessKind { manner: AccessManner::Atomic, order, element, ..kind };
+        return AccessKind { manner: AccessManner::AtomicApart, order, element, ..kind };
     }
     AccessKind { manner: AccessManner::Asynchronous, element: 16, ..kind }
 }

@@ -24,6 +24,9 @@ pub enum AccessManner {
     Plain,
     /// Its read and its write are one operation.
     Atomic,
+    /// Its read and its write are one operation that no load or store is meant to meet: on an mbarrier object, or in the
+    /// asynchronous proxy.
+    AtomicApart,
     /// It is the read or the write of an asynchronous copy, which happens at any time from its instruction on until its
     /// thread has waited for it.
     Asynchronous,
@@ -51,7 +54,7 @@ pub struct AccessKind {
 impl AccessKind {
     /// Whether its read and its write are one operation.
     pub const fn is_atomic(self) -> bool {
-        matches!(self.manner, AccessManner::Atomic)
+        matches!(self.manner, AccessManner::Atomic | AccessManner::AtomicApart)
     }
 
     /// Whether it is a part of an asynchronous copy.
@@ -62,6 +65,11 @@ impl AccessKind {
     /// Whether it is strong in the sense of PTX ISA §8.4: relaxed, acquire, release, volatile or atomic.
     pub const fn is_strong(self) -> bool {
         self.order.is_strong()
+    }
+
+    /// Whether it is volatile.
+    pub const fn is_volatile(self) -> bool {
+        matches!(self.order.ordering(), Ordering::Volatile)
     }
 
     /// Whether it is strong for no thread of another cluster.

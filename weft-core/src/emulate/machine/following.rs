@@ -53,7 +53,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             bytes: Mbarriers::BYTES,
             kind: AccessKind {
                 writes: true,
-                manner: AccessManner::Atomic,
+                manner: AccessManner::AtomicApart,
                 order: MemoryOrder::new(Ordering::Relaxed, MemoryScope::Cluster),
                 element: 8,
                 ..AccessKind::default()

@@ -95,7 +95,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let is_first = matches!(decoded.row.opcode, Opcode::MbarrierInit | Opcode::MbarrierInval);
         let kind = AccessKind {
             writes: true,
-            manner: if is_first { AccessManner::Plain } else { AccessManner::Atomic },
+            manner: if is_first { AccessManner::Plain } else { AccessManner::AtomicApart },
             order: if is_first {
                 MemoryOrder::default()
             } else {

@@ -10,7 +10,10 @@ pub enum Ordering {
     /// Not strong: a conflict with it is a data race.
     #[default]
     Weak,
-    /// Strong, and orders nothing by itself. `.volatile` and `.mmio` are relaxed.
+    /// Strong, and orders nothing by itself: `.volatile`, which is relaxed. Programs of before there were relaxed accesses use
+    /// it for memory that threads share, and others for what a compiler is to leave alone.
+    Volatile,
+    /// Strong, and orders nothing by itself. `.mmio` is relaxed.
     Relaxed,
     /// Later operations stay behind it.
     Acquire,
@@ -41,8 +44,9 @@ pub enum MemoryScope {
 pub struct MemoryOrder(u8);
 
 impl MemoryOrder {
-    const ORDERINGS: [Ordering; 6] = [
+    const ORDERINGS: [Ordering; 7] = [
         Ordering::Weak,
+        Ordering::Volatile,
         Ordering::Relaxed,
         Ordering::Acquire,
         Ordering::Release,
@@ -103,6 +107,7 @@ impl Ordering {
             Modifier::Mmio,
         ];
         match decoded.modifiers.first_of(&STATED) {
+            Some(Modifier::Volatile) => Self::Volatile,
             Some(Modifier::Acquire) => Self::Acquire,
             Some(Modifier::Release) => Self::Release,
             Some(Modifier::AcqRel) => Self::AcquireRelease,

@@ -16,6 +16,14 @@ const fn cta(kind: AccessKind) -> AccessKind {
     AccessKind { order: kind.order.within(MemoryScope::Cta), ..kind }
 }
 
+const fn volatile(kind: AccessKind) -> AccessKind {
+    AccessKind { order: MemoryOrder::new(Ordering::Volatile, MemoryScope::Gpu), ..kind }
+}
+
+const fn apart(kind: AccessKind) -> AccessKind {
+    AccessKind { manner: AccessManner::AtomicApart, ..kind }
+}
+
 const fn side(kind: AccessKind) -> AccessKind {
     AccessKind { may_execute: true, ..kind }
 }
@@ -31,7 +39,7 @@ const fn wide(kind: AccessKind) -> AccessKind {
 /// Each case in both orders: within a cta, and between ctas.
 #[test]
 fn accesses_conflict() {
-    use Conflict::{Possible, Race, Strong};
+    use Conflict::{Possible, Race, Strong, Value};
     let cases = [
         (READ, READ, None, None),
         (STRONG_READ, READ, None, None),
@@ -41,11 +49,25 @@ fn accesses_conflict() {
         (STRONG_READ, WRITE, Some(Race), Some(Race)),
         (ATOMIC, WRITE, Some(Race), Some(Race)),
         (ATOMIC, READ, Some(Race), Some(Race)),
-        (STRONG_READ, STRONG_WRITE, Some(Strong), Some(Strong)),
-        (STRONG_WRITE, ATOMIC, Some(Strong), Some(Strong)),
+        (STRONG_READ, STRONG_WRITE, Some(Value), Some(Value)),
+        (STRONG_WRITE, STRONG_WRITE, Some(Value), Some(Value)),
+        (STRONG_READ, ATOMIC, Some(Value), Some(Value)),
+        (STRONG_WRITE, ATOMIC, Some(Value), Some(Value)),
         (ATOMIC, ATOMIC, None, None),
+        // Volatile ones.
+        (volatile(READ), volatile(WRITE), Some(Strong), Some(Strong)),
+        (volatile(READ), STRONG_WRITE, Some(Strong), Some(Strong)),
+        (STRONG_READ, volatile(WRITE), Some(Strong), Some(Strong)),
+        (volatile(WRITE), ATOMIC, Some(Strong), Some(Strong)),
+        (volatile(READ), ATOMIC, Some(Value), Some(Value)),
+        (volatile(READ), WRITE, Some(Race), Some(Race)),
+        (side(volatile(READ)), volatile(WRITE), Some(Possible), Some(Possible)),
+        // What no load or store is meant to meet.
+        (STRONG_READ, apart(ATOMIC), Some(Strong), Some(Strong)),
+        (volatile(READ), apart(ATOMIC), Some(Strong), Some(Strong)),
+        (apart(ATOMIC), ATOMIC, None, None),
         // A scope that does not include the other access.
-        (cta(STRONG_READ), STRONG_WRITE, Some(Strong), Some(Race)),
+        (cta(STRONG_READ), STRONG_WRITE, Some(Value), Some(Race)),
         (cta(ATOMIC), ATOMIC, None, Some(Race)),
         (cta(ATOMIC), cta(ATOMIC), None, Some(Race)),
         // Different sizes.
@@ -57,7 +79,8 @@ fn accesses_conflict() {
         // Accesses that might not happen.
         (side(READ), WRITE, Some(Possible), Some(Possible)),
         (side(ATOMIC), ATOMIC, None, None),
-        (side(STRONG_READ), ATOMIC, Some(Possible), Some(Possible)),
+        (side(STRONG_READ), ATOMIC, Some(Value), Some(Value)),
+        (side(cta(STRONG_READ)), ATOMIC, Some(Value), Some(Possible)),
         (side(wide(ATOMIC)), ATOMIC, Some(Possible), Some(Possible)),
         (side(cta(ATOMIC)), ATOMIC, None, Some(Possible)),
         // Shadow copies conflict only with accesses that are not shadow copies themselves.
@@ -74,8 +97,9 @@ fn accesses_conflict() {
 }
 
 fn kinds() -> Vec<AccessKind> {
-    let plain = [READ, WRITE, STRONG_READ, STRONG_WRITE, ATOMIC];
-    let scoped = plain.into_iter().flat_map(|kind| [kind, cta(kind)]);
+    let strong = [STRONG_READ, STRONG_WRITE, ATOMIC, apart(ATOMIC)];
+    let plain = [READ, WRITE, volatile(READ), volatile(WRITE)].into_iter().chain(strong);
+    let scoped = plain.flat_map(|kind| [kind, cta(kind)]);
     let sized = scoped.flat_map(|kind| [kind, wide(kind)]);
     sized.flat_map(|kind| [kind, side(kind), copy(kind)]).collect()
 }

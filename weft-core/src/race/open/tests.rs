@@ -43,18 +43,17 @@ impl CellPairs {
 
     fn meet(&mut self, a: One, b: One) {
         let is_open = a.open.is_some() || b.open.is_some();
-        if !is_open
-            || !a.region.may_overlap(b.region)
-            || conflict(a.touch.kind, b.touch.kind, Nearness::Cta).is_none()
-        {
+        let conflict = conflict(a.touch.kind, b.touch.kind, Nearness::Cta);
+        let Some(conflict) = conflict.filter(|_| is_open && a.region.may_overlap(b.region)) else {
             return;
-        }
+        };
         for (store, load) in [(a, b), (b, a)] {
             if store.open.is_some() && store.touch.kind.writes && load.decides {
                 self.unsettled.insert(store.region);
             }
         }
-        if a.region != b.region || a.class.is_none() || a.class != b.class {
+        let is_apart = a.region != b.region || a.class.is_none() || a.class != b.class;
+        if is_apart && conflict.is_race() {
             self.doubtful.extend(a.open.into_iter().chain(b.open));
         }
     }
