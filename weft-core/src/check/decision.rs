@@ -1,10 +1,11 @@
 //! The decision: what the deciding pass found in all ctas. For a cta that found nothing beyond what earlier ctas had
 //! found, only numbers are kept, so that memory grows with the findings and not with the number of ctas.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use super::detector::{CtaResult, MAX_FAULTS};
+use super::detector::{CtaResult, MAX_FAULTS, UnsteadyPage};
+use crate::emulate::memory::bytes::{Bytes, PAGE, places};
 use crate::emulate::{Cta, CtaRank, CtaRun, Doubt, End, FaultKind, OpenAccess, Origin};
 use crate::explain::{Names, barriers};
 use crate::finding::Stats;
@@ -15,8 +16,8 @@ use crate::race::{Footprint, LaunchShadow, OpenAccesses, Pairs};
 /// half a part what is kept of the ctas that found something.
 const PART: u64 = 16;
 
-/// Bytes that an unsteady byte takes in a set, whose nodes are at least half full.
-const UNSTEADY: usize = 2 * size_of::<(bool, u64)>();
+/// Bytes that a page takes in a map, whose nodes are at least half full.
+const UNSTEADY: usize = 2 * size_of::<UnsteadyPage>();
 
 /// What the deciding pass found in one cluster, which begins with `cta`.
 pub(super) struct DecidedCta {
@@ -50,8 +51,8 @@ pub(super) struct Decision {
     pub(super) is_heavy: bool,
     /// The most bytes of dynamic shared memory that a cta accesses, if the launch states no size.
     pub(super) dynamic_shared: u64,
-    /// The bytes that do not race within a cta, and whose value is up to the schedule; the flag says global.
-    unsteady: BTreeSet<(bool, u64)>,
+    /// By page, the bytes whose value is up to the schedule of some cta although nothing races there in that cta.
+    unsteady: BTreeMap<(bool, u64), Bytes>,
     /// Whether some cta read, or might have read, shared memory that nothing wrote.
     pub(super) reads_unwritten: bool,
     said: BTreeSet<KnownFinding>,
@@ -74,7 +75,7 @@ impl Decision {
             reached: vec![false; names.program.code.len()],
             is_heavy: false,
             dynamic_shared: 0,
-            unsteady: BTreeSet::new(),
+            unsteady: BTreeMap::new(),
             reads_unwritten: false,
             said: BTreeSet::new(),
             kept: 0,
@@ -97,7 +98,9 @@ impl Decision {
         self.stats.generations += run.generations;
         self.dynamic_shared = self.dynamic_shared.max(run.dynamic_shared);
         self.reads_unwritten |= run.reads_unwritten;
-        self.unsteady.extend(std::mem::take(&mut found.unsteady));
+        for (page, bytes) in std::mem::take(&mut found.unsteady) {
+            *self.unsteady.entry(page).or_default() |= bytes;
+        }
         if let Some(footprint) = footprint {
             self.between.add(cta.index, footprint);
         }
@@ -181,8 +184,10 @@ impl Decision {
     /// global.
     pub(super) fn unsteady(&self) -> impl Iterator<Item = (bool, u64)> {
         // What is known of such bytes of shared memory holds for that of every cta.
-        let within = self.unsteady.iter().map(|&(is_global, byte)| {
-            (is_global, if is_global { byte } else { CtaRank::of_address(byte).1 })
+        let within = self.unsteady.iter().flat_map(|(&(is_global, page), bytes)| {
+            let first = page * PAGE;
+            let first = if is_global { first } else { CtaRank::of_address(first).1 };
+            places(*bytes).map(move |at| (is_global, first + at))
         });
         within.chain(self.between.unsteady().map(|byte| (true, byte)))
     }

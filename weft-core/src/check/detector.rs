@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+use crate::emulate::memory::bytes::Bytes;
 use crate::emulate::{
     Access, Arrival, AwaitedSignal, BarrierExit, BarrierId, BulkGroup, CopyAgent, CopyCommand,
     Events, Fault, FaultKind, Fence, Inputs, Iteration, LaneMask, MbarrierEvent, MbarrierId,
@@ -14,12 +15,13 @@ use crate::flow::{Pc, PlaceId, Program};
 use crate::launch::Dim3;
 use crate::order::{Order, PeerAccesses, PeerFault, PhaseDoubt, PhaseIssue, Recycling};
 use crate::ptx::Space;
-use crate::race::{
-    Conflict, CopiesInFlight, Footprint, KnownRows, OpenAccesses, Shadow, Unwritten,
-};
+use crate::race::{CopiesInFlight, Footprint, KnownRows, OpenAccesses, Shadow, Unwritten};
 
 /// The most faults that are recorded for a cta.
 pub(super) const MAX_FAULTS: usize = 1024;
+
+/// A page of global (the flag says so) or shared memory, by number, and some of its bytes.
+pub(super) type UnsteadyPage = ((bool, u64), Bytes);
 
 /// The state of one cluster's detector.
 pub(super) struct Detector {
@@ -64,8 +66,8 @@ pub(super) struct CtaResult {
     /// The ranges of bytes that race, in shared and in global memory, ascending.
     pub(super) shared: Vec<Range<u64>>,
     pub(super) global: Vec<Range<u64>>,
-    /// The bytes that do not race, and whose value is up to the schedule; the flag says global.
-    pub(super) unsteady: Vec<(bool, u64)>,
+    /// By page, the bytes whose value is up to the schedule although nothing races there.
+    pub(super) unsteady: Vec<UnsteadyPage>,
     /// Whether more memory was accessed, or raced on, than the detector can follow.
     pub(super) is_full: bool,
 }
@@ -151,13 +153,10 @@ impl Detector {
             peers,
             ..
         } = self;
-        let races = |(byte, conflict): (&u64, &Conflict)| conflict.is_race().then_some(*byte);
-        let racing = |shadow: &Shadow| ranges(shadow.racing().iter().filter_map(races));
-        let steady = |(byte, conflict): (&u64, &Conflict)| (!conflict.is_race()).then_some(*byte);
-        let unsteady =
-            [(false, &shared), (true, &global)].into_iter().flat_map(|(is_global, own)| {
-                own.racing().iter().filter_map(steady).map(move |byte| (is_global, byte))
-            });
+        let spaces = [(false, &shared), (true, &global)].into_iter();
+        let unsteady = spaces.flat_map(|(is_global, own)| {
+            own.unsteady().map(move |(page, bytes)| ((is_global, page), bytes))
+        });
         let found = CtaResult {
             unsteady: unsteady.collect(),
             recycled,
@@ -168,8 +167,8 @@ impl Detector {
             peers: peers.faults(&order),
             unwritten: shared.unwritten(),
             is_full: shared.is_full() || global.is_full() || copies.is_full,
-            shared: racing(&shared),
-            global: racing(&global),
+            shared: ranges(shared.racing().keys().copied()),
+            global: ranges(global.racing().keys().copied()),
         };
         if let Some(footprint) = &mut footprint {
             footprint.set_tags(order.signal_tags());

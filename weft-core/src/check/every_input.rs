@@ -13,7 +13,9 @@ use crate::launch::{Dim3, Dimensions, Launch};
 use crate::ptx::isa::Effect;
 use crate::ptx::{Function, Module, Space, Span};
 use crate::slice::{self, AddressRequirement, Base, Dependences, Floats};
-use crate::symbolic::ArithmeticAssumption::{NonzeroDivisors, PositiveDivisors, Unwrapped};
+use crate::symbolic::ArithmeticAssumption::{
+    NonzeroDivisors, PositiveDivisors, Unwrapped, UnwrappedCounters,
+};
 use crate::symbolic::{self, Gap, Proof, ProofBudget, ProofTask, SmtSolver, StatedSizes, Unproved};
 
 /// Replaces a verdict that is open, or clean for one cta where no grid is stated, by a proof, if there is one: for the block
@@ -273,6 +275,7 @@ fn assumptions(
     assume(effects(&[Effect::Load, Effect::Store, Effect::Atomic]), Assumption::OpenAddresses);
     assume(has(Space::Shared) && effects(&[Effect::Load]), Assumption::Written);
     assume(proof.arithmetic.contains(&Unwrapped), Assumption::UnwrappedIndices);
+    assume(proof.arithmetic.contains(&UnwrappedCounters), Assumption::UniqueCounters);
     assume(proof.arithmetic.contains(&NonzeroDivisors), Assumption::NonzeroDivisors);
     assume(proof.arithmetic.contains(&PositiveDivisors), Assumption::PositiveDivisors);
     assume(!program.spans.is_empty(), Assumption::AllLoopsEnd);

@@ -100,6 +100,12 @@ impl RegionEntry {
         (self.kind.is_asynchronous() || !self.is_ordered(later, order)).then_some(conflict)
     }
 
+    /// Whether both write and do not race, so that what memory holds behind both is up to the schedule.
+    pub(super) fn mixes_with(&self, later: &Self, order: &Order) -> bool {
+        let conflict = self.conflict(later, order);
+        self.kind.writes && later.kind.writes && conflict.is_some_and(|own| !own.is_race())
+    }
+
     /// Whether every lane of this access is ordered before every other thread of the later one.
     fn is_ordered(&self, later: &Self, order: &Order) -> bool {
         let before = (self.warp, self.when, self.lanes);

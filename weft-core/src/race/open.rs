@@ -124,9 +124,15 @@ impl OpenAccesses {
             let kind = access.kind;
             let compared = compared(&access);
             let is_one = self.is_compared(compared, compared);
-            let races = || conflict(kind, kind, Nearness::Cta).is_some_and(Conflict::is_race);
-            if !is_one && !mask.is_power_of_two() && races() {
-                self.doubtful.insert(access);
+            match conflict(kind, kind, Nearness::Cta) {
+                Some(_) if is_one || mask.is_power_of_two() => {}
+                Some(conflict) if conflict.is_race() => {
+                    self.doubtful.insert(access);
+                }
+                Some(_) => {
+                    self.unsettled.insert(access.region);
+                }
+                None => {}
             }
             let entry = RegionEntry::new(warp, mask, kind, order);
             let noted = NotedAccess { compared, open: Some(access), decides: false };
@@ -151,11 +157,12 @@ impl OpenAccesses {
         };
         let is_doubtful = new.open.is_some_and(|open| self.doubtful.contains(&open));
         let stores = new.open.filter(|open| open.kind.writes);
+        let is_strong_store = entry.kind.writes && entry.kind.is_strong();
         let might_unsettle = |own: MemoryRegion| !self.unsettled.contains(&own);
         for (own, cell) in met {
             // What is known already needs no other access that shows it.
             let are_all = new.open.is_some() && !is_doubtful
-                || new.decides && might_unsettle(own)
+                || (new.decides || is_strong_store) && might_unsettle(own)
                 || stores.is_some_and(|store| might_unsettle(store.region));
             for (old, entries) in cell.accesses(are_all) {
                 let is_compared = self.is_compared(old.compared, new.compared);
@@ -167,6 +174,10 @@ impl OpenAccesses {
                 }
                 let worst = entries.iter().filter_map(|old| old.conflict(&entry, order)).max();
                 unsettled.extend(place.filter(|_| worst.is_some()));
+                // Which of two stores comes last decides what their bytes hold behind both.
+                let are_mixed = entries.iter().any(|old| old.mixes_with(&entry, order));
+                let stores = both().filter(|open| are_mixed && open.kind.writes);
+                unsettled.extend(stores.map(|open| open.region));
                 doubtful.extend(both().filter(|_| worst.is_some_and(Conflict::is_race)));
             }
         }

@@ -47,6 +47,11 @@ impl<P: Default> Pages<P> {
         self.all.into_iter()
     }
 
+    /// All pages with their numbers.
+    pub(super) fn all(&self) -> impl Iterator<Item = &(u64, P)> {
+        self.all.iter()
+    }
+
     /// Whether there are no pages.
     pub(super) fn is_empty(&self) -> bool {
         self.all.is_empty()

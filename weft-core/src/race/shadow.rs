@@ -87,6 +87,15 @@ impl Shadow {
         &self.racing
     }
 
+    /// By page, the bytes at which accesses conflict and none race.
+    pub fn unsteady(&self) -> impl Iterator<Item = (u64, Bytes)> {
+        self.pages.all().filter_map(|(number, page)| {
+            let known = page.racing.as_ref()?;
+            let [least, next, ..] = **known;
+            Some((*number, least & !next)).filter(|(_, bytes)| *bytes != 0)
+        })
+    }
+
     /// For each instruction, its read of memory that nothing wrote at the lowest address. Instructions are left out if one of their
     /// reads of such memory races, so that a write might happen at the same time.
     pub fn unwritten(&self) -> BTreeMap<Pc, Unwritten> {
@@ -108,7 +117,7 @@ impl Shadow {
         self.pages.is_full || self.racing.len() >= MAX_RACING
     }
 
-    /// Records that bytes of a page race.
+    /// Records that bytes of a page race, or conflict.
     pub fn race(&mut self, number: u64, bytes: Bytes, conflict: Conflict) {
         let (pages, all) = (&mut self.pages, &mut self.racing);
         let Some(page) = pages.page(number) else { return };
@@ -143,9 +152,9 @@ impl Shadow {
     }
 }
 
-/// Records that a byte races.
+/// Records that a byte races, if it does.
 fn note_byte(racing: &mut BTreeMap<u64, Conflict>, byte: u64, conflict: Conflict) {
-    if racing.len() < MAX_RACING {
+    if conflict.is_race() && racing.len() < MAX_RACING {
         let known = racing.entry(byte).or_insert(conflict);
         *known = (*known).max(conflict);
     }

@@ -2,6 +2,7 @@
 //! values that only large arguments, extents and contents could make wrap around.
 
 use super::atom::Expr;
+use super::expr::ExprNode;
 use super::ordinary::OrdinaryBounds;
 use super::poly::{Poly, Var};
 use super::var_bounds::VarBounds;
@@ -66,8 +67,14 @@ impl Views<'_> {
                 && bounds.least.is_some_and(|least| least >= 0)
                 && bounds.most >= all
                 && !self.thread.number_use(*expr).unsigned
+                && !self.is_drawn(*expr)
         };
         self.unknowns.iter().any(is_ambiguous)
+    }
+
+    /// Whether an expression is what an atomic finds where it adds: counters hold numbers from zero on.
+    fn is_drawn(&self, of: Expr) -> bool {
+        matches!(self.exprs().node(of), ExprNode::Atom(atom) if self.thread.drawn.contains(&atom))
     }
 
     /// Whether a value leaves its width only for large values of unknowns that have no bounds of their own: neither if

@@ -7,8 +7,8 @@ use super::result_source::ResultSource;
 use super::state::ThreadState;
 use super::thread::{Runner, SymbolicAccess};
 use crate::flow::{BlockId, Instr, Pc};
-use crate::ptx::Space;
 use crate::ptx::isa::{Decoded, Effect, Modifier};
+use crate::ptx::{Space, Type};
 
 impl Runner<'_> {
     pub(super) fn access(
@@ -48,21 +48,79 @@ impl Runner<'_> {
             // It might be a word of local memory.
             state.locals.clear();
         }
+        self.common(block, pc, instr, reach, state);
+    }
+
+    /// An access to memory that other threads might see.
+    fn common(
+        &mut self,
+        block: BlockId,
+        pc: Pc,
+        instr: &Instr,
+        reach: Expr,
+        state: &mut ThreadState,
+    ) {
+        let (Some(decoded), Some(address)) = (instr.decoded(), instr.address) else { return };
+        let bytes = decoded.ty().bytes() * u32::from(decoded.vector());
+        let reads = decoded.row.effect == Effect::Load;
         let Some(at) = self.address(instr, state) else {
             self.thread.unknown.insert(pc);
             return;
         };
+        let added = self.added(instr, decoded, state);
+        let drawn = added.and_then(|_| self.draw(block, pc, instr, decoded, state));
         let is_constant = address.space == Space::Const || (self.is_constant)(pc);
         if !matches!(address.space, Space::Const | Space::Param) {
-            self.thread.accesses.push(SymbolicAccess { pc, block, address: at, bytes, reach });
+            self.thread.accesses.push(SymbolicAccess {
+                pc,
+                block,
+                address: at,
+                bytes,
+                reach,
+                added,
+                drawn,
+            });
         } else if !reads {
             self.thread.unknown.insert(pc);
+        }
+        if drawn.is_some() {
+            return;
         }
         if !reads || !is_constant || decoded.modifiers.has(Modifier::Volatile) {
             self.forget(block, pc, instr, &ResultSource::Other, state);
             return;
         }
         self.load_constant(instr, decoded, at, state);
+    }
+
+    /// What an atomic adds to an integer; `None` if it does something else.
+    fn added(&mut self, instr: &Instr, decoded: &Decoded, state: &ThreadState) -> Option<Expr> {
+        let is_integer = matches!(decoded.ty(), Type::U32 | Type::S32 | Type::U64 | Type::S64);
+        let adds = decoded.row.effect == Effect::Atomic && decoded.modifiers.has(Modifier::Add);
+        let [added] = &instr.sources[..] else { return None };
+        if !adds || !is_integer || decoded.vector() != 1 || decoded.is_strange {
+            return None;
+        }
+        self.operand(added, state)
+    }
+
+    /// What an atomic finds in memory, an unknown of the width of the access.
+    fn draw(
+        &mut self,
+        block: BlockId,
+        pc: Pc,
+        instr: &Instr,
+        decoded: &Decoded,
+        state: &mut ThreadState,
+    ) -> Option<(Atom, Expr)> {
+        let [dest] = instr.dests[..] else { return None };
+        let atom = Atom::Result(pc, block, 0);
+        self.thread.results.insert(atom, ResultSource::Other);
+        self.thread.drawn.insert(atom);
+        let drawn = self.thread.exprs.atom(atom, decoded.ty().bytes() * 8);
+        let value = self.thread.exprs.resized(drawn, 64, decoded.ty().is_signed());
+        self.write(dest, Some(value), state);
+        Some((atom, drawn))
     }
 
     /// A load of memory that no thread writes: its address decides what it reads.

@@ -257,16 +257,20 @@ impl RangesOfSize<'_> {
             | Atom::Nctaid(_)
             | Atom::Iteration(_) => self.of_natural(atom),
             Atom::Carried(header, _) => self.of_loop(header, atom),
+            Atom::Result(..) if self.thread.drawn.contains(&atom) => self.of_input(of, is_signed),
             // What is computed in ways that are not followed might be anything, and so might what the program states.
             Atom::Variable(_) | Atom::Result(..) | Atom::Unknown(_) => None,
             Atom::Loaded(address, _) if self.is_stated(address) => None,
             Atom::Argument(..) | Atom::Loaded(..) | Atom::DynamicSharedSize => {
-                let is_signed = is_signed || self.thread.number_use(of).signed;
-                let VarBounds { least, most } =
-                    VarBounds::of_width(self.exprs().bits(of), is_signed);
-                Some((least?.max(-self.size), most?.min(self.size)))
+                self.of_input(of, is_signed)
             }
         }
+    }
+
+    fn of_input(&self, of: Expr, is_signed: bool) -> Option<ValueRange> {
+        let is_signed = is_signed || self.thread.number_use(of).signed;
+        let VarBounds { least, most } = VarBounds::of_width(self.exprs().bits(of), is_signed);
+        Some((least?.max(-self.size), most?.min(self.size)))
     }
 
     /// Whether an address is one of a variable whose contents the program states.

@@ -5,6 +5,7 @@
 
 use super::atom::{Atom, Variance};
 use super::copies::ThreadCopies;
+use super::draws::DrawPair;
 use super::expr::{BinaryOperator, Expr};
 use super::intervals::IterationRelation;
 use super::launched::LaunchedValues;
@@ -169,6 +170,25 @@ impl<'a> PairQuery<'a> {
             differ = self.binary(BinaryOperator::Or, differ, differs);
         }
         self.holds(differ);
+    }
+
+    /// Adds that the two threads draw different values from a counter.
+    pub(super) fn differ(&mut self, pair: DrawPair) {
+        let [first, second] = pair.values;
+        let of = (self.copies.of(first, Copy::First), self.copies.of(second, Copy::Second));
+        let (Some(first), Some(second)) = of else { return };
+        let equal = self.binary(BinaryOperator::Eq, first, second);
+        let differ = self.copies.exprs.not(equal);
+        self.holds(differ);
+        // What lies between a value and the next one is nobody else's.
+        let bits = self.copies.exprs.bits(first);
+        for (one, other, room) in [(first, second, pair.rooms[0]), (second, first, pair.rooms[1])] {
+            let room = self.constant(u64::try_from(room).unwrap_or(1), bits);
+            let distance = self.copies.exprs.minus(other, one);
+            let is_near = self.below(distance, room);
+            let is_far = self.copies.exprs.not(is_near);
+            self.holds(is_far);
+        }
     }
 
     /// How the iterations of the two threads relate.

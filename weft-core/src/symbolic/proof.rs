@@ -8,11 +8,12 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 
 use super::atom::{Atom, Variance};
-use super::base::{self, AddressBase, BasedAddress};
 use super::candidate::CandidateLaunch;
 use super::carried;
+use super::compared::{BasedAccess, compared};
 use super::constant::ConstantMemory;
-use super::expr::{BinaryOperator, Expr};
+use super::draws::{DrawPair, ThreadDraws};
+use super::expr::Expr;
 use super::intervals::{self, BarrierInterval, IterationRelation};
 use super::launched::{LaunchedValues, StatedSizes};
 use super::meetings;
@@ -29,11 +30,10 @@ use super::thread::{self, SymbolicThread};
 use super::var_bounds::VarBounds;
 use super::variance::Variances;
 use super::view::{ArithmeticAssumption, Copy, Views};
-use crate::emulate::{AccessKind, Nearness, access_kind};
+use crate::emulate::{AccessKind, Nearness};
 use crate::flow::{BlockId, Pc, Program};
 use crate::launch::{Atomics, ExtentBound, Launch};
 use crate::ptx::Space;
-use crate::ptx::isa::Modifier;
 use crate::race::{Conflict, conflict};
 use crate::slice::Slice;
 
@@ -76,6 +76,7 @@ pub(crate) fn prove(
     // A run has seen whether threads meet.
     let (variances, barriers) = meetings::of(program, &mut thread, &launched, open.is_none())?;
     carried::bound(&mut thread, &launched, &variances, &required);
+    let draws = ThreadDraws::of(program, launch, (&thread, &variances), &accesses);
     let intervals = intervals::intervals(program, slice, &thread, &variances, &barriers);
     let ordinary = RefCell::new(OrdinaryRanges::of(&thread, &launched));
     let mut prover = Prover {
@@ -87,6 +88,7 @@ pub(crate) fn prove(
         variances: &variances,
         passed: PassedLoops::of(program, &variances),
         ordinary: &ordinary,
+        draws,
         accesses,
         open,
         assumed: BTreeSet::new(),
@@ -113,72 +115,6 @@ pub(crate) fn prove(
     })
 }
 
-/// An access at one base.
-#[derive(Clone, Debug)]
-struct BasedAccess {
-    /// Its index among the accesses of the thread.
-    index: usize,
-    pc: Pc,
-    space: Space,
-    bytes: u32,
-    kind: AccessKind,
-    base: AddressBase,
-    offset: Expr,
-    reach: Expr,
-}
-
-/// Returns the accesses that might race: those of memory that some thread writes, each with its base.
-fn compared(
-    program: &Program,
-    thread: &mut SymbolicThread,
-    is_constant: &dyn Fn(Pc) -> bool,
-    strays: &BTreeSet<Pc>,
-) -> Result<Vec<BasedAccess>, Vec<Gap>> {
-    let (mut all, mut gaps, mut unbased) = (Vec::new(), Vec::new(), Vec::new());
-    for index in 0..thread.accesses.len() {
-        let access = thread.accesses[index].clone();
-        let decoded = program.code[access.pc.index()].decoded().expect("an access is in the table");
-        let kind = access_kind(decoded);
-        // That memory is promised to be read-only does not keep others from writing there.
-        let is_promised = decoded.modifiers.has(Modifier::Nc);
-        if !kind.writes && is_constant(access.pc) && !is_promised {
-            continue;
-        }
-        // The distance of two pointers, handed on through memory, leads from one buffer to another.
-        let is_stray = |based: &BasedAddress, thread: &SymbolicThread| {
-            strays.contains(&access.pc) && base::is_opaque(thread, based.offset)
-        };
-        let found = base::bases(thread, program, access.address)
-            .filter(|found| !found.iter().any(|based| is_stray(based, thread)));
-        let Some(found) = found else {
-            if kind.writes {
-                gaps.push(Gap::Base(access.pc));
-            } else if !is_promised {
-                unbased.push(Gap::Base(access.pc));
-            }
-            continue;
-        };
-        for BasedAddress { condition, base, offset } in found {
-            let reach = thread.exprs.binary(BinaryOperator::And, access.reach, condition);
-            let space = base.space(program);
-            let (pc, bytes) = (access.pc, access.bytes);
-            all.push(BasedAccess { index, pc, space, bytes, kind, base, offset, reach });
-        }
-    }
-    if !gaps.is_empty() {
-        return Err(gaps);
-    }
-    let written: BTreeSet<AddressBase> =
-        all.iter().filter(|access| access.kind.writes).map(|access| access.base).collect();
-    if !unbased.is_empty() && !written.is_empty() {
-        return Err(unbased);
-    }
-    // Local memory is a thread's own.
-    let is_common = |space: Space| matches!(space, Space::Shared | Space::Global);
-    all.retain(|access| written.contains(&access.base) && is_common(access.space));
-    Ok(all)
-}
-
 /// The offset, condition, size and innermost loop of an access.
 type AccessPlace = (Expr, Expr, u32, Option<BlockId>);
 
@@ -191,6 +127,7 @@ struct Prover<'a> {
     variances: &'a Variances,
     passed: PassedLoops,
     ordinary: &'a RefCell<OrdinaryRanges<'a>>,
+    draws: ThreadDraws,
     accesses: Vec<BasedAccess>,
     /// One access of each pair that is compared is one of these.
     open: Option<&'a BTreeSet<Pc>>,
@@ -362,6 +299,10 @@ impl Prover<'_> {
         if let Some(relation) = relation {
             self.relate(&mut views, relation);
         }
+        let is_cta = relation.is_some();
+        for pair in self.draws.pairs(thread, [first.offset, second.offset], is_cta) {
+            differ(&mut views, pair);
+        }
         overlap(&mut views, first, second)?;
         self.tell_apart(&mut views, relation.is_some());
         // Whatever is done with a system takes time for each of its facts.
@@ -385,6 +326,12 @@ impl Prover<'_> {
             let BasedAccess { index, offset, reach, bytes, .. } = self.accesses[at];
             (AskedAccess { offset, reach, bytes }, self.thread.accesses[index].block)
         });
+        let offsets = asked.map(|(access, _)| access.offset);
+        let pairs = self.draws.pairs(self.thread, offsets, relation.is_some());
+        let draws = !pairs.is_empty();
+        for pair in pairs {
+            query.differ(pair);
+        }
         let mut answer =
             query.overlap(self.program, asked).map_or(Answer::Unknown, |()| query.ask());
         let outside = self.outside.filter(|_| answer == Answer::Unknown);
@@ -393,6 +340,7 @@ impl Prover<'_> {
         }
         if answer == Answer::Unsatisfiable {
             self.trusts_solver |= outside.is_some();
+            self.assumed.extend(draws.then_some(ArithmeticAssumption::UnwrappedCounters));
             return true;
         }
         self.questions -= 1;
@@ -447,6 +395,25 @@ impl Prover<'_> {
             views.system.distinct.extend(difference);
         }
     }
+}
+
+/// Adds that two threads draw different values from a counter.
+fn differ(views: &mut Views<'_>, DrawPair { values: [first, second], stride, .. }: DrawPair) {
+    // Also where the numbers wrap around at the end of their width.
+    let stride = 1_i128 << stride.trailing_zeros();
+    for is_signed in [false, true] {
+        let [first, second] = [(first, Copy::First), (second, Copy::Second)]
+            .map(|(value, copy)| views.exact(value, is_signed, copy));
+        let steps = views.unknown(VarBounds::default());
+        let distance = steps.times(stride);
+        let Some(rest) = first.minus(&second).zip(distance).and_then(|(own, all)| own.minus(&all))
+        else {
+            continue;
+        };
+        views.system.conditions.zero.push(rest);
+        views.system.conditions.nonzero.push(steps);
+    }
+    views.assumed.insert(ArithmeticAssumption::UnwrappedCounters);
 }
 
 /// Adds that two accesses overlap; `None` if their addresses are not polynomials.

@@ -33,6 +33,10 @@ pub(super) struct SymbolicAccess {
     pub(super) bytes: u32,
     /// Whether the thread executes it.
     pub(super) reach: Expr,
+    /// For an atomic that adds an integer, what it adds.
+    pub(super) added: Option<Expr>,
+    /// For an atomic that returns what was there before, the atom of that and the value, in the width of the access.
+    pub(super) drawn: Option<(Atom, Expr)>,
 }
 
 /// A barrier or an exchange between the lanes of a warp.
@@ -80,6 +84,8 @@ pub(super) struct SymbolicThread {
     pub(super) carried: CarriedBounds,
     /// What results of instructions that are not followed depend on.
     pub(super) results: BTreeMap<Atom, ResultSource>,
+    /// What atomics find where they add to an integer.
+    pub(super) drawn: BTreeSet<Atom>,
     /// The instructions that end the proof: the stage does not know what they do.
     pub(super) unknown: BTreeSet<Pc>,
     /// How each expression is used, by its index.

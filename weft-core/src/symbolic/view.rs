@@ -27,6 +27,8 @@ use crate::launch::ExtentBound;
 pub(crate) enum ArithmeticAssumption {
     /// Integers do not wrap around.
     Unwrapped,
+    /// Counters do not wrap around.
+    UnwrappedCounters,
     /// Divisors are not zero.
     NonzeroDivisors,
     /// Arguments and contents by which signed numbers are divided are positive.

@@ -13,6 +13,12 @@ fn deep_launches() {
 }
 
 #[test]
+fn deep_draws() {
+    let tally = law::run(generate::drawing, 1_000_000..1_020_000, 16);
+    assert!(tally.proved > 2_000 && tally.defective > 3_000, "{tally:?}");
+}
+
+#[test]
 fn deep_meetings() {
     let tally = law::run(generate::meeting, 1_000_000..1_020_000, 16);
     assert!(tally.proved > 3_000 && tally.defective > 3_000, "{tally:?}");

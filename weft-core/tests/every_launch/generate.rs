@@ -2,6 +2,7 @@
 //! barriers and exchanges, each with deviations that make some of them race.
 
 mod arithmetic;
+mod drawn;
 mod rotated;
 mod warps;
 
@@ -34,6 +35,7 @@ const PROLOGUE: &str = "\
     .reg .u64 %rd<400>;
     .reg .pred %p<400>;
     .shared .align 4 .b8 tile[16384];
+    .shared .align 4 .b8 counts[8];
 
     ld.param.u64 %rd0, [out];
     ld.param.u64 %rd1, [in];
@@ -65,6 +67,11 @@ pub(crate) fn meeting(seed: u64) -> String {
         seed,
         |writer| if seed.is_multiple_of(2) { writer.exchanging() } else { writer.rotated() },
     )
+}
+
+/// Likewise, of a kernel whose threads draw places from counters.
+pub(crate) fn drawing(seed: u64) -> String {
+    written(seed, Writer::drawing)
 }
 
 fn written(seed: u64, body: impl FnOnce(&mut Writer)) -> String {

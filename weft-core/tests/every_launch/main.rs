@@ -15,6 +15,12 @@ fn what_is_proved_for_every_launch_holds_in_samples() {
 }
 
 #[test]
+fn draws_that_are_proved_to_differ_do() {
+    let tally = law::run(generate::drawing, 0..400, 6);
+    assert!(tally.proved > 80 && tally.defective > 100, "{tally:?}");
+}
+
+#[test]
 fn threads_that_are_proved_to_meet_do() {
     let tally = law::run(generate::meeting, 0..1500, 8);
     assert!(tally.proved > 500 && tally.defective > 300, "{tally:?}");

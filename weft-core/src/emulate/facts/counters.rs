@@ -245,8 +245,15 @@ impl Counters {
         }
     }
 
-    /// Records a write at an open address of a region. `spoils`: the write is an atomic, or stands for the writes of
-    /// all iterations of a loop.
+    /// Records a store that might come anywhere among atomics of its location and size, also those that come later in the
+    /// running pass.
+    pub(crate) fn store_at_any_time(&mut self, at: CounterLocation, bytes: u32) {
+        self.overlapped(at, bytes).into_iter().for_each(|hit| self.spoil(hit));
+        self.spoiled.insert(at);
+    }
+
+    /// Records a write at an open address of a region. `spoils`: the write is an atomic, might come
+    /// anywhere among atomics, or stands for the writes of all iterations of a loop.
     pub(crate) fn write_somewhere(&mut self, region: MemoryRegion, spoils: bool) {
         if spoils {
             self.changed |= self.spoiled_regions.insert(region);

@@ -170,15 +170,21 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
     }
 
-    /// Records a plain store, which can start new counts of counters.
+    /// Records a plain store, which can start new counts of counters. Where in the order of their atomics a relaxed store
+    /// comes is not known: it spoils them.
     pub(super) fn reset_counters(&mut self, piece: &Piece<'_>) {
         if self.inputs.options.atomics != Atomics::Unique {
             return;
         }
         let is_repeated = self.may_execute.as_ref().is_some_and(OpenSide::is_widened);
+        let is_at_any_time = self.own_kind(piece.decoded).is_shared();
         for lane in lanes(piece.lanes) {
             let (at, _) = self.location(piece, lane);
-            self.facts.counters.store(at, piece.bytes(), is_repeated);
+            if is_at_any_time {
+                self.facts.counters.store_at_any_time(at, piece.bytes());
+            } else {
+                self.facts.counters.store(at, piece.bytes(), is_repeated);
+            }
         }
     }
 

@@ -186,10 +186,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         if let Some(lane_value) = value.filter(|seen| !is_global || seen.symbol.is_none()) {
             return lane_value;
         }
-        let before =
-            self.facts.symbolics.reads_unwritten.then(|| self.read(piece, lane, address, size));
-        let others = self.facts.passed_on.in_strong_store(Origin::Strong(piece.pc));
-        let origin = self.facts.symbolics.unwritten(before).unwrap_or(others);
+        let origin = self.facts.passed_on.in_strong_store(Origin::Strong(piece.pc));
         Lane::open(self.facts.symbolics.any_number(origin))
     }
 

@@ -208,7 +208,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let bases: BTreeSet<_> = groups.iter().map(|group| group.candidate.base).collect();
         for base in bases {
             let region = MemoryRegion { is_global, base };
-            self.facts.counters.write_somewhere(region, kind.is_atomic() || is_widened);
+            let spoils = is_widened || kind.is_atomic() || kind.is_shared();
+            self.facts.counters.write_somewhere(region, spoils);
             if is_global {
                 let (first, last) = region.extent(self.program);
                 self.facts.signals.spoil_between(first, last);

@@ -67,6 +67,11 @@ impl AccessKind {
         self.order.is_strong()
     }
 
+    /// Whether it is strong and made for memory that threads share at one time, so that nothing has to order it with others.
+    pub const fn is_shared(self) -> bool {
+        self.is_strong() && !self.is_volatile()
+    }
+
     /// Whether it is volatile.
     pub const fn is_volatile(self) -> bool {
         matches!(self.order.ordering(), Ordering::Volatile)

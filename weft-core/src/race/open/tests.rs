@@ -52,9 +52,14 @@ impl CellPairs {
                 self.unsettled.insert(store.region);
             }
         }
+        let is_mixed = a.touch.kind.writes && b.touch.kind.writes;
         let is_apart = a.region != b.region || a.class.is_none() || a.class != b.class;
+        let open = || a.open.into_iter().chain(b.open);
+        if is_apart && is_mixed && !conflict.is_race() {
+            self.unsettled.extend(open().filter(|own| own.kind.writes).map(|own| own.region));
+        }
         if is_apart && conflict.is_race() {
-            self.doubtful.extend(a.open.into_iter().chain(b.open));
+            self.doubtful.extend(open());
         }
     }
 }
