@@ -68,7 +68,10 @@ pub(crate) fn hold(law: Law, theme: Theme, numbers: Range<u64>) -> Tally {
         let Some((made, rewritten)) = make(law, &case, &code, &mut dice) else { continue };
         let subject = Subject::new(&case, &code);
         // Which of several atomics comes first, and so reads uninitialized memory, can change.
-        let has_atomics = matches!(theme, Theme::Atomics(_) | Theme::Tickets(_) | Theme::Queues(_));
+        let has_atomics = matches!(
+            theme,
+            Theme::Atomics(_) | Theme::Tickets(_) | Theme::Relaxed(_) | Theme::Queues(_)
+        );
         let is_told = law != Law::Roles || !has_atomics;
         let told = |found: Found| if is_told { found } else { found.without_first_reads() };
         let reads_decide = subject.reads_decide();

@@ -30,6 +30,8 @@ pub(crate) enum Theme {
     Atomics(Atomics),
     /// Indices drawn from counters.
     Tickets(Atomics),
+    /// Likewise, with relaxed loads and stores of the counters.
+    Relaxed(Atomics),
     /// Pointers to one of two buffers, selected by a predicate.
     Chosen,
     /// One thread passes a value to all others in each iteration of a loop.
@@ -48,7 +50,7 @@ pub(crate) fn kernel(dice: &mut Dice, theme: Theme) -> Kernel {
         Theme::Copies => dice.pick(&[2, 3, 4, 34, 34]),
         Theme::Barriers => dice.pick(&[3, 33, 34, 64, 66]),
         Theme::Bypass => dice.pick(&[2, 3, 3, 4, 34]),
-        Theme::Atomics(_) | Theme::Tickets(_) => dice.pick(&[2, 2, 3, 3, 4]),
+        Theme::Atomics(_) | Theme::Tickets(_) | Theme::Relaxed(_) => dice.pick(&[2, 2, 3, 3, 4]),
         Theme::Queues(_) => dice.pick(&[2, 2, 3]),
     };
     let atomics = match theme {
@@ -59,7 +61,10 @@ pub(crate) fn kernel(dice: &mut Dice, theme: Theme) -> Kernel {
         | Theme::Chosen
         | Theme::Copies
         | Theme::Bypass => Atomics::Abstract,
-        Theme::Atomics(atomics) | Theme::Tickets(atomics) | Theme::Queues(atomics) => atomics,
+        Theme::Atomics(atomics)
+        | Theme::Tickets(atomics)
+        | Theme::Relaxed(atomics)
+        | Theme::Queues(atomics) => atomics,
     };
     let many = if matches!(theme, Theme::Queues(_)) { 30 } else { 10 };
     let grid = if block <= 4 && dice.chance(many) { 2 } else { 1 };
@@ -103,7 +108,7 @@ impl Maker<'_> {
             return body;
         }
         // Most kernels begin with loads of their data.
-        let looks = if matches!(self.theme, Theme::Tickets(_)) { 2 } else { 3 };
+        let looks = if matches!(self.theme, Theme::Tickets(_) | Theme::Relaxed(_)) { 2 } else { 3 };
         for _ in 0..self.dice.roll(looks) {
             let what = self.input();
             body.push(plain(what));
@@ -112,11 +117,11 @@ impl Maker<'_> {
                 body.push(plain(what));
             }
         }
-        if matches!(self.theme, Theme::Tickets(_)) {
+        if matches!(self.theme, Theme::Tickets(_) | Theme::Relaxed(_)) {
             self.ticket(&mut body);
         }
         let phases = match self.theme {
-            Theme::Tickets(_) => self.dice.roll(4) / 3,
+            Theme::Tickets(_) | Theme::Relaxed(_) => self.dice.roll(4) / 3,
             _ => 1 + self.dice.roll(3),
         };
         for phase in 0..phases {
@@ -179,8 +184,10 @@ impl Maker<'_> {
 
     fn instr(&mut self) -> Stmt {
         let guard = self.dice.chance(15).then(|| (self.pred(), self.dice.chance(50)));
-        let has_atomics = matches!(self.theme, Theme::Atomics(_) | Theme::Tickets(_));
+        let has_atomics =
+            matches!(self.theme, Theme::Atomics(_) | Theme::Tickets(_) | Theme::Relaxed(_));
         let what = match self.dice.roll(100) {
+            30..70 if matches!(self.theme, Theme::Relaxed(_)) => self.atomic(),
             0..35 => self.store(),
             35..55 => self.load(),
             55..60 => self.input(),
@@ -384,8 +391,17 @@ impl Maker<'_> {
     }
 
     fn atomic(&mut self) -> What {
-        let operation = self.operation();
-        let returns = matches!(operation, Atomic::Exch | Atomic::Cas) || self.dice.chance(60);
+        let operation = match self.theme {
+            Theme::Relaxed(_) if self.dice.chance(70) => {
+                self.dice.pick(&[Atomic::Set, Atomic::Set, Atomic::Look])
+            }
+            _ => self.operation(),
+        };
+        let returns = match operation {
+            Atomic::Set => false,
+            Atomic::Exch | Atomic::Cas | Atomic::Look => true,
+            _ => self.dice.chance(60),
+        };
         let dest = returns.then(|| self.dest());
         let place = if self.dice.chance(80) {
             counter(self.dice.pick(&[Array::B, Array::B, Array::Out]), self.dice.roll(2))

@@ -167,6 +167,10 @@ pub(crate) enum Atomic {
     Exch,
     Cas,
     Max,
+    /// A relaxed store.
+    Set,
+    /// A relaxed load.
+    Look,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

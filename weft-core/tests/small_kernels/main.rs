@@ -126,6 +126,13 @@ fn numbers_that_never_repeat_handed_on_in_loops() {
     assert_decided(&tally, least);
 }
 
+#[test]
+fn counters_with_relaxed_loads_and_stores() {
+    let tally = suite::run(Theme::Relaxed(Atomics::Unique), 0..600, 3);
+    let least = Least { clean: 66, clean_on_open: 60, defect: 167, given: 810 };
+    assert_decided(&tally, least);
+}
+
 /// The same kernels as in the test of indices drawn from counters.
 #[test]
 fn places_taken_from_counters_whose_values_never_repeat() {

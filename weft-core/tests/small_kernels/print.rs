@@ -269,6 +269,15 @@ fn atomic(
 ) -> Vec<String> {
     let (mut lines, space, address) = address(place);
     let (name, ty) = match operation {
+        Atomic::Set => {
+            lines.push(format!("{guard}st.relaxed.gpu{space}.u32 {address}, {};", operand(source)));
+            return lines;
+        }
+        Atomic::Look => {
+            let dest = dest.expect("a load has a result");
+            lines.push(format!("{guard}ld.relaxed.gpu{space}.u32 %r{dest}, {address};"));
+            return lines;
+        }
         Atomic::Add | Atomic::Sub => ("add", "u32"),
         Atomic::Inc => ("inc", "u32"),
         Atomic::Dec => ("dec", "u32"),

@@ -39,7 +39,10 @@ pub(crate) fn hold(theme: Theme, numbers: Range<u64>) -> Tally {
         let threads = [34, 64, 66][usize::try_from(number / 2 % 3).unwrap_or(0)];
         let (case, code) = case_of(theme, number, threads);
         let subject = Subject::new(&case, &code);
-        let has_atomics = matches!(theme, Theme::Atomics(_) | Theme::Tickets(_) | Theme::Queues(_));
+        let has_atomics = matches!(
+            theme,
+            Theme::Atomics(_) | Theme::Tickets(_) | Theme::Relaxed(_) | Theme::Queues(_)
+        );
         let others =
             [Schedule::Reverse, Schedule::InTurn, Schedule::Latest, Schedule::Random(number)];
         let told = |found: Found| if has_atomics { found.without_first_reads() } else { found };

@@ -16,6 +16,8 @@ pub(super) enum Kind {
     /// The first four bytes, and the next four.
     Store([Value; 2]),
     Atomic,
+    /// A relaxed load.
+    Look,
     /// The read or the write of the copy with this number.
     Copy {
         copy: Thread,
@@ -61,10 +63,14 @@ impl Machine<'_> {
             }
             What::Atomic { dest, operation, place, source, compare } => {
                 let (source, compare) = (self.value(thread, source), self.value(thread, compare));
-                let at = self.touch(thread, pc, place, 4, Kind::Atomic);
+                let is_look = operation == Atomic::Look;
+                let kind = if is_look { Kind::Look } else { Kind::Atomic };
+                let at = self.touch(thread, pc, place, 4, kind);
                 let old = self.read(thread, place.array, at, 4);
-                let new = self.updated(operation, old, source, compare);
-                self.write(thread, place.array, at, 4, new);
+                if !is_look {
+                    let new = self.updated(operation, old, source, compare);
+                    self.write(thread, place.array, at, 4, new);
+                }
                 if let Some(dest) = dest {
                     self.lanes[thread].regs[dest] = old.on(ORDER);
                 }
@@ -177,11 +183,12 @@ impl Machine<'_> {
                     _ => self.clocks.now(thread),
                 },
                 site,
-                writes: !matches!(kind, Kind::Load | Kind::Copy { writes: false, .. }),
-                is_atomic: kind == Kind::Atomic && self.atomics != Atomics::Off,
+                writes: !matches!(kind, Kind::Load | Kind::Look | Kind::Copy { writes: false, .. }),
+                is_atomic: matches!(kind, Kind::Atomic | Kind::Look)
+                    && self.atomics != Atomics::Off,
                 stored: match kind {
                     Kind::Store(values) => Some(byte_of(values[byte / 4], byte % 4)),
-                    Kind::Load | Kind::Atomic | Kind::Copy { .. } => None,
+                    Kind::Load | Kind::Atomic | Kind::Look | Kind::Copy { .. } => None,
                 },
             };
             let location = Location { cta, array, byte: at + byte };

@@ -38,9 +38,9 @@ pub(super) fn update(operation: Atomic, old: u32, source: u32, compare: u32) -> 
         Atomic::Inc => old + 1,
         Atomic::Dec if old == 0 || old > source => source,
         Atomic::Dec => old - 1,
-        Atomic::Exch => source,
+        Atomic::Exch | Atomic::Set => source,
         Atomic::Cas if old == compare => source,
-        Atomic::Cas => old,
+        Atomic::Cas | Atomic::Look => old,
         Atomic::Max => old.max(source),
     }
 }
@@ -63,6 +63,6 @@ pub(super) fn wraps(operation: Atomic, old: u32, source: u32) -> bool {
         Atomic::Sub => exceeds(Binary::Sub, old, source),
         Atomic::Inc => old == u32::MAX,
         Atomic::Dec => old == 0,
-        Atomic::Exch | Atomic::Cas | Atomic::Max => false,
+        Atomic::Exch | Atomic::Cas | Atomic::Max | Atomic::Set | Atomic::Look => false,
     }
 }
