@@ -59,8 +59,6 @@ impl PassContext<'_> {
         if !decision.is_ordered() {
             return false;
         }
-        // When signals order what a cta writes before what another one reads, the ctas run after the reader count too.
-        let unsteady: Vec<(bool, u64)> = decision.unsteady().collect();
         let mut harmful: Vec<(bool, u64)> =
             decision.racing().filter(|&(is_global, byte)| loaded.reads(is_global, byte)).collect();
         if !harmful.is_empty() {
@@ -75,7 +73,8 @@ impl PassContext<'_> {
             }
             earlier.take_worse(&pairs);
         }
-        harmful.extend(unsteady);
+        // When signals order what a cta writes before what another one reads, the ctas run after the reader count too.
+        harmful.extend(decision.unsteady());
         self.facts.interfere(self.names.program, &loaded, harmful, unsettled)
     }
 

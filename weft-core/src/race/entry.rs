@@ -1,6 +1,6 @@
 //! An access as a region's cell keeps it, and when two accesses conflict.
 
-use crate::emulate::{AccessKind, AccessManner, LaneMask, Nearness, WarpId, lanes};
+use crate::emulate::{AccessKind, LaneMask, Nearness, WarpId, lanes};
 use crate::order::{Epoch, Order};
 
 /// Lanes of a warp that accessed a cell at one time in one way.
@@ -15,8 +15,8 @@ pub(super) struct RegionEntry {
 /// How two unordered accesses of one byte conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Conflict {
-    /// Both are strong with scopes that include each other, and made for memory that threads share at one time: no race, but
-    /// what a load reads there is up to the schedule.
+    /// Both are strong with scopes that include each other, and meant to meet: no race, but what a load reads there is up to the
+    /// schedule.
     Value,
     /// One of the two accesses might not happen.
     Possible,
@@ -33,7 +33,7 @@ impl Conflict {
     /// Number of conflicts.
     pub(super) const COUNT: usize = 5;
 
-    /// Whether it is one that is reported.
+    /// Whether it is more than that: something to report.
     pub fn is_race(self) -> bool {
         self != Self::Value
     }
@@ -46,7 +46,7 @@ pub fn conflict(a: AccessKind, b: AccessKind, nearness: Nearness) -> Option<Conf
     }
     match (are_morally_strong(a, b, nearness), a.is_atomic() && b.is_atomic()) {
         (true, true) => None,
-        (true, false) if are_shared(a, b) => Some(Conflict::Value),
+        (true, false) if are_meant_to_meet(a, b) => Some(Conflict::Value),
         _ if a.may_execute || b.may_execute => Some(Conflict::Possible),
         (true, false) => Some(Conflict::Strong),
         (false, _) => Some(Conflict::Race),
@@ -60,20 +60,18 @@ pub(super) fn are_morally_strong(a: AccessKind, b: AccessKind, nearness: Nearnes
     a.is_strong() && b.is_strong() && are_held && a.element == b.element
 }
 
-/// Whether accesses that are morally strong are made for memory that threads share at one time: neither is volatile, or one is
-/// an atomic that a volatile load looks at.
-fn are_shared(a: AccessKind, b: AccessKind) -> bool {
-    let is_apart = |kind: AccessKind| kind.manner == AccessManner::AtomicApart;
+/// Whether accesses that are morally strong are meant to meet: both state their order, or one is an atomic and the other one a
+/// volatile load, by which programs looked at counters before there were relaxed loads.
+fn are_meant_to_meet(a: AccessKind, b: AccessKind) -> bool {
     let is_look = |load: AccessKind, other: AccessKind| !load.writes && other.is_atomic();
-    let is_stated = !a.is_volatile() && !b.is_volatile();
-    !is_apart(a) && !is_apart(b) && (is_stated || is_look(a, b) || is_look(b, a))
+    let are_stated = a.states_order() && b.states_order();
+    !a.is_apart() && !b.is_apart() && (are_stated || is_look(a, b) || is_look(b, a))
 }
 
 /// Whether everything that conflicts with `a` conflicts with `b` too, at least as badly.
 pub(super) fn covers(b: AccessKind, a: AccessKind) -> bool {
     let is_as_weak = !b.is_strong() || a.is_strong();
     let is_as_plain = !b.is_atomic() || a.is_atomic();
-    let is_apart = |kind: AccessKind| kind.manner == AccessManner::AtomicApart;
     let is_as_volatile = !b.is_strong() || b.is_volatile() || !a.is_volatile();
     (b.writes || !a.writes)
         && (!b.is_shadow_copy || a.is_shadow_copy)
@@ -82,7 +80,7 @@ pub(super) fn covers(b: AccessKind, a: AccessKind) -> bool {
         && is_as_weak
         && is_as_plain
         && is_as_volatile
-        && (!b.is_strong() || is_apart(a) == is_apart(b))
+        && (!b.is_strong() || a.is_apart() == b.is_apart())
         && (a.order.scope().has(b.order.scope()) || !b.is_strong())
 }
 

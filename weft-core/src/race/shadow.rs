@@ -97,16 +97,20 @@ impl Shadow {
     }
 
     /// For each instruction, its read of memory that nothing wrote at the lowest address. Instructions are left out if one of their
-    /// reads of such memory races, so that a write might happen at the same time.
+    /// reads of such memory conflicts with a write, which might happen before it in another schedule.
     pub fn unwritten(&self) -> BTreeMap<Pc, Unwritten> {
-        let races = |read: &Unwritten| {
-            let end = read.address.saturating_add(u64::from(read.bytes));
-            self.racing.range(read.address..end).next().is_some()
+        let unsteady: BTreeMap<u64, Bytes> = self.unsteady().collect();
+        let is_unsteady = |byte: u64| {
+            unsteady.get(&(byte / PAGE)).is_some_and(|bytes| bytes >> (byte % PAGE) & 1 == 1)
         };
-        let racing: BTreeSet<Pc> =
-            self.unwritten.iter().filter(|(_, read)| races(read)).map(|((pc, _), _)| *pc).collect();
+        let conflicts = |read: &Unwritten| {
+            let mut bytes = read.address..read.address.saturating_add(u64::from(read.bytes));
+            self.racing.range(bytes.clone()).next().is_some() || bytes.any(is_unsteady)
+        };
+        let left_out = self.unwritten.iter().filter(|(_, read)| conflicts(read));
+        let left_out: BTreeSet<Pc> = left_out.map(|((pc, _), _)| *pc).collect();
         let mut first = BTreeMap::new();
-        for ((pc, _), read) in self.unwritten.iter().filter(|((pc, _), _)| !racing.contains(pc)) {
+        for ((pc, _), read) in self.unwritten.iter().filter(|((pc, _), _)| !left_out.contains(pc)) {
             first.entry(*pc).or_insert(*read);
         }
         first

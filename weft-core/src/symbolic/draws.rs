@@ -17,6 +17,8 @@ use crate::ptx::Space;
 /// A draw of the arbitrary thread.
 #[derive(Clone, Copy, Debug)]
 struct CounterDraw {
+    /// Where the atomic is.
+    block: BlockId,
     atom: Atom,
     /// What the atomic returns, in the width of the counter.
     value: Expr,
@@ -26,6 +28,8 @@ struct CounterDraw {
     stride: i128,
     /// How many numbers from the drawn one on nobody else draws, modulo the width of the counter.
     room: i128,
+    /// Whether all that is added to the counter is positive.
+    grows: bool,
     /// Whether each cta has a counter of its own.
     is_of_cta: bool,
 }
@@ -59,20 +63,23 @@ impl ThreadDraws {
         }
         let draws = all.iter().filter_map(|own| draw(thread, variances, own, all));
         let draws: Vec<CounterDraw> = draws.collect();
-        let blocks: Vec<BlockId> = all.iter().map(|own| thread.accesses[own.index].block).collect();
         let is_set_before = |own: &CounterDraw| {
             let of_counter = draws.iter().filter(|other| other.counter == own.counter);
-            let drawn: Vec<BlockId> = of_counter.filter_map(|own| block(own.atom)).collect();
-            let behind = behind(program, &drawn);
-            let is_store =
-                |(at, _): &(usize, &BasedAccess)| all[*at].kind.manner != AccessManner::Atomic;
-            let stores = all.iter().enumerate().filter(|(_, access)| {
-                access.kind.writes && (access.base, access.offset) == own.counter
-            });
-            stores.filter(is_store).all(|(at, _)| !behind.contains(&blocks[at]))
+            let behind = behind(program, of_counter.map(|other| other.block).collect());
+            let is_store = |access: &&BasedAccess| {
+                access.kind.writes
+                    && access.kind.manner == AccessManner::Plain
+                    && (access.base, access.offset) == own.counter
+            };
+            let mut stores = all.iter().filter(is_store);
+            stores.all(|access| !behind.contains(&thread.accesses[access.index].block))
         };
-        let kept = draws.iter().copied().filter(is_set_before).collect();
-        Self(kept)
+        Self(draws.iter().copied().filter(is_set_before).collect())
+    }
+
+    /// Returns the atoms of what is drawn from counters that grow.
+    pub(super) fn growing(&self) -> BTreeSet<Atom> {
+        self.0.iter().filter(|own| own.grows).map(|own| own.atom).collect()
     }
 
     /// Returns the draws of two threads from one counter among what two expressions depend on. `is_cta`: the threads are of one
@@ -117,7 +124,7 @@ fn draw(
     if all.iter().filter(|other| other.index == own.index).count() > 1 {
         return None;
     }
-    let step = step(thread, access)?;
+    let step = step(access)?;
     let is_of_cta = own.space == Space::Shared;
     let shared = if is_of_cta { Variance::Cta } else { Variance::Launch };
     let is_counter = all
@@ -126,16 +133,18 @@ fn draw(
         .all(|other| keeps_counting(thread, (own, step), other));
     let of_counter =
         all.iter().filter(|other| (other.base, other.offset) == (own.base, own.offset));
-    let steps = of_counter.filter_map(|other| self::step(thread, &thread.accesses[other.index]));
+    let steps = of_counter.filter_map(|other| self::step(&thread.accesses[other.index]));
     let stride = steps.fold(0, |all, step| gcd(all, i128::from(step)));
     let is_one = variances.is_common(own.offset, shared, u64::MAX);
     (step != 0 && is_counter && is_one).then_some(CounterDraw {
+        block: access.block,
         atom,
         value,
         counter: (own.base, own.offset),
         stride,
         // What an atomic adds to a counter that grows is all its own.
         room: stride.max(step.into()),
+        grows: step > 0,
         is_of_cta,
     })
 }
@@ -160,7 +169,7 @@ fn keeps_counting(
     }
     match other.kind.manner {
         AccessManner::Atomic => {
-            step(thread, access).is_some_and(|step| step.signum() * own_step.signum() >= 0)
+            step(access).is_some_and(|step| step.signum() * own_step.signum() >= 0)
         }
         // The proof compares a weak store with the atomics, and relaxed ones with nothing.
         AccessManner::Plain => own.space == Space::Shared && !other.kind.is_strong(),
@@ -169,21 +178,13 @@ fn keeps_counting(
 }
 
 /// What an atomic adds, if it adds a number; the sign is that of the width of the counter.
-fn step(thread: &SymbolicThread, access: &SymbolicAccess) -> Option<i64> {
-    let added = thread.exprs.as_constant(access.added?)?;
-    Some(signed(added, access.bytes * 8))
+fn step(access: &SymbolicAccess) -> Option<i64> {
+    Some(signed(access.added?, access.bytes * 8))
 }
 
-const fn block(atom: Atom) -> Option<BlockId> {
-    match atom {
-        Atom::Result(_, block, _) => Some(block),
-        _ => None,
-    }
-}
-
-/// Returns the blocks that some of these lead to, with these, and those of loops that lead back to them.
-fn behind(program: &Program, from: &[BlockId]) -> BTreeSet<BlockId> {
-    let (mut seen, mut work) = (BTreeSet::new(), from.to_vec());
+/// Returns these blocks, and those that threads might come to from some of them.
+fn behind(program: &Program, from: Vec<BlockId>) -> BTreeSet<BlockId> {
+    let (mut seen, mut work) = (BTreeSet::new(), from);
     while let Some(block) = work.pop() {
         if seen.insert(block) {
             work.extend(program.blocks[block.index()].terminator.successors());

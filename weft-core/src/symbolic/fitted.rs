@@ -72,7 +72,7 @@ impl Views<'_> {
         self.unknowns.iter().any(is_ambiguous)
     }
 
-    /// Whether an expression is what an atomic finds where it adds: counters hold numbers from zero on.
+    /// Whether an expression is drawn from a counter that grows: such counters hold no small negative numbers.
     fn is_drawn(&self, of: Expr) -> bool {
         matches!(self.exprs().node(of), ExprNode::Atom(atom) if self.thread.drawn.contains(&atom))
     }

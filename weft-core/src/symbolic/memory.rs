@@ -27,59 +27,25 @@ impl Runner<'_> {
             // Intervals between barriers do not say when a copy is complete.
             self.thread.unknown.insert(pc);
         }
-        let bytes = decoded.ty().bytes() * u32::from(decoded.vector());
         let reads = decoded.row.effect == Effect::Load;
-        if address.space == Space::Param && address.base.is_none() && reads {
-            self.argument(block, pc, instr, address.offset, state);
-            return;
-        }
-        if let Some(first) = address.named_local() {
-            self.local(block, pc, instr, (first, bytes), state);
-            return;
-        }
-        if address.space == Space::Local {
-            if !reads {
-                state.locals.clear();
-            }
-            self.forget(block, pc, instr, &ResultSource::Other, state);
+        if self.own_memory(block, pc, instr, decoded, state) {
             return;
         }
         if address.space == Space::Generic && !reads {
             // It might be a word of local memory.
             state.locals.clear();
         }
-        self.common(block, pc, instr, reach, state);
-    }
-
-    /// An access to memory that other threads might see.
-    fn common(
-        &mut self,
-        block: BlockId,
-        pc: Pc,
-        instr: &Instr,
-        reach: Expr,
-        state: &mut ThreadState,
-    ) {
-        let (Some(decoded), Some(address)) = (instr.decoded(), instr.address) else { return };
-        let bytes = decoded.ty().bytes() * u32::from(decoded.vector());
-        let reads = decoded.row.effect == Effect::Load;
         let Some(at) = self.address(instr, state) else {
             self.thread.unknown.insert(pc);
             return;
         };
+        let bytes = decoded.ty().bytes() * u32::from(decoded.vector());
         let added = self.added(instr, decoded, state);
         let drawn = added.and_then(|_| self.draw(block, pc, instr, decoded, state));
         let is_constant = address.space == Space::Const || (self.is_constant)(pc);
         if !matches!(address.space, Space::Const | Space::Param) {
-            self.thread.accesses.push(SymbolicAccess {
-                pc,
-                block,
-                address: at,
-                bytes,
-                reach,
-                added,
-                drawn,
-            });
+            let access = SymbolicAccess { pc, block, address: at, bytes, reach, added, drawn };
+            self.thread.accesses.push(access);
         } else if !reads {
             self.thread.unknown.insert(pc);
         }
@@ -93,15 +59,46 @@ impl Runner<'_> {
         self.load_constant(instr, decoded, at, state);
     }
 
-    /// What an atomic adds to an integer; `None` if it does something else.
-    fn added(&mut self, instr: &Instr, decoded: &Decoded, state: &ThreadState) -> Option<Expr> {
+    /// An access to the kernel's parameters or to local memory; returns whether it is one.
+    fn own_memory(
+        &mut self,
+        block: BlockId,
+        pc: Pc,
+        instr: &Instr,
+        decoded: &Decoded,
+        state: &mut ThreadState,
+    ) -> bool {
+        let Some(address) = instr.address else { return false };
+        let reads = decoded.row.effect == Effect::Load;
+        if address.space == Space::Param && address.base.is_none() && reads {
+            self.argument(block, pc, instr, address.offset, state);
+            return true;
+        }
+        if let Some(first) = address.named_local() {
+            let bytes = decoded.ty().bytes() * u32::from(decoded.vector());
+            self.local(block, pc, instr, (first, bytes), state);
+            return true;
+        }
+        if address.space == Space::Local {
+            if !reads {
+                state.locals.clear();
+            }
+            self.forget(block, pc, instr, &ResultSource::Other, state);
+            return true;
+        }
+        false
+    }
+
+    /// The number that an atomic adds to an integer; `None` if it does something else.
+    fn added(&mut self, instr: &Instr, decoded: &Decoded, state: &ThreadState) -> Option<u64> {
         let is_integer = matches!(decoded.ty(), Type::U32 | Type::S32 | Type::U64 | Type::S64);
         let adds = decoded.row.effect == Effect::Atomic && decoded.modifiers.has(Modifier::Add);
         let [added] = &instr.sources[..] else { return None };
         if !adds || !is_integer || decoded.vector() != 1 || decoded.is_strange {
             return None;
         }
-        self.operand(added, state)
+        let added = self.operand(added, state)?;
+        self.thread.exprs.as_constant(added)
     }
 
     /// What an atomic finds in memory, an unknown of the width of the access.
@@ -116,7 +113,6 @@ impl Runner<'_> {
         let [dest] = instr.dests[..] else { return None };
         let atom = Atom::Result(pc, block, 0);
         self.thread.results.insert(atom, ResultSource::Other);
-        self.thread.drawn.insert(atom);
         let drawn = self.thread.exprs.atom(atom, decoded.ty().bytes() * 8);
         let value = self.thread.exprs.resized(drawn, 64, decoded.ty().is_signed());
         self.write(dest, Some(value), state);

@@ -267,6 +267,7 @@ impl RangesOfSize<'_> {
         }
     }
 
+    /// The range of an argument, or of what memory holds.
     fn of_input(&self, of: Expr, is_signed: bool) -> Option<ValueRange> {
         let is_signed = is_signed || self.thread.number_use(of).signed;
         let VarBounds { least, most } = VarBounds::of_width(self.exprs().bits(of), is_signed);

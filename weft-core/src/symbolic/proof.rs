@@ -77,6 +77,7 @@ pub(crate) fn prove(
     let (variances, barriers) = meetings::of(program, &mut thread, &launched, open.is_none())?;
     carried::bound(&mut thread, &launched, &variances, &required);
     let draws = ThreadDraws::of(program, launch, (&thread, &variances), &accesses);
+    thread.drawn = draws.growing();
     let intervals = intervals::intervals(program, slice, &thread, &variances, &barriers);
     let ordinary = RefCell::new(OrdinaryRanges::of(&thread, &launched));
     let mut prover = Prover {
@@ -299,8 +300,8 @@ impl Prover<'_> {
         if let Some(relation) = relation {
             self.relate(&mut views, relation);
         }
-        let is_cta = relation.is_some();
-        for pair in self.draws.pairs(thread, [first.offset, second.offset], is_cta) {
+        let offsets = [first.offset, second.offset];
+        for pair in self.draws.pairs(thread, offsets, relation.is_some()) {
             differ(&mut views, pair);
         }
         overlap(&mut views, first, second)?;
@@ -328,7 +329,7 @@ impl Prover<'_> {
         });
         let offsets = asked.map(|(access, _)| access.offset);
         let pairs = self.draws.pairs(self.thread, offsets, relation.is_some());
-        let draws = !pairs.is_empty();
+        let uses_draws = !pairs.is_empty();
         for pair in pairs {
             query.differ(pair);
         }
@@ -340,7 +341,7 @@ impl Prover<'_> {
         }
         if answer == Answer::Unsatisfiable {
             self.trusts_solver |= outside.is_some();
-            self.assumed.extend(draws.then_some(ArithmeticAssumption::UnwrappedCounters));
+            self.assumed.extend(uses_draws.then_some(ArithmeticAssumption::UnwrappedCounters));
             return true;
         }
         self.questions -= 1;
@@ -399,7 +400,7 @@ impl Prover<'_> {
 
 /// Adds that two threads draw different values from a counter.
 fn differ(views: &mut Views<'_>, DrawPair { values: [first, second], stride, .. }: DrawPair) {
-    // Also where the numbers wrap around at the end of their width.
+    // Numbers that differ by a multiple of a power of two do so as signed and as unsigned numbers.
     let stride = 1_i128 << stride.trailing_zeros();
     for is_signed in [false, true] {
         let [first, second] = [(first, Copy::First), (second, Copy::Second)]

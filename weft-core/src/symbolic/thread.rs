@@ -33,9 +33,9 @@ pub(super) struct SymbolicAccess {
     pub(super) bytes: u32,
     /// Whether the thread executes it.
     pub(super) reach: Expr,
-    /// For an atomic that adds an integer, what it adds.
-    pub(super) added: Option<Expr>,
-    /// For an atomic that returns what was there before, the atom of that and the value, in the width of the access.
+    /// For an atomic that adds a number to an integer, the number.
+    pub(super) added: Option<u64>,
+    /// For such an atomic that has a result, what it finds in memory: an unknown of the width of the access, as an atom too.
     pub(super) drawn: Option<(Atom, Expr)>,
 }
 
@@ -84,7 +84,7 @@ pub(super) struct SymbolicThread {
     pub(super) carried: CarriedBounds,
     /// What results of instructions that are not followed depend on.
     pub(super) results: BTreeMap<Atom, ResultSource>,
-    /// What atomics find where they add to an integer.
+    /// What atomics draw from counters that grow.
     pub(super) drawn: BTreeSet<Atom>,
     /// The instructions that end the proof: the stage does not know what they do.
     pub(super) unknown: BTreeSet<Pc>,

@@ -252,8 +252,8 @@ impl Counters {
         self.spoiled.insert(at);
     }
 
-    /// Records a write at an open address of a region. `spoils`: the write is an atomic, might come
-    /// anywhere among atomics, or stands for the writes of all iterations of a loop.
+    /// Records a write at an open address of a region. `spoils`: the write is an atomic, might come anywhere among atomics, or
+    /// stands for the writes of all iterations of a loop.
     pub(crate) fn write_somewhere(&mut self, region: MemoryRegion, spoils: bool) {
         if spoils {
             self.changed |= self.spoiled_regions.insert(region);

@@ -177,7 +177,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             return;
         }
         let is_repeated = self.may_execute.as_ref().is_some_and(OpenSide::is_widened);
-        let is_at_any_time = self.own_kind(piece.decoded).is_shared();
+        let is_at_any_time = self.own_kind(piece.decoded).states_order();
         for lane in lanes(piece.lanes) {
             let (at, _) = self.location(piece, lane);
             if is_at_any_time {

@@ -208,7 +208,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let bases: BTreeSet<_> = groups.iter().map(|group| group.candidate.base).collect();
         for base in bases {
             let region = MemoryRegion { is_global, base };
-            let spoils = is_widened || kind.is_atomic() || kind.is_shared();
+            let spoils = is_widened || kind.is_atomic() || kind.states_order();
             self.facts.counters.write_somewhere(region, spoils);
             if is_global {
                 let (first, last) = region.extent(self.program);

@@ -67,9 +67,14 @@ impl AccessKind {
         self.order.is_strong()
     }
 
-    /// Whether it is strong and made for memory that threads share at one time, so that nothing has to order it with others.
-    pub const fn is_shared(self) -> bool {
+    /// Whether it is strong and not volatile: an atomic, or a load or store that states that it is relaxed, acquires or releases.
+    pub const fn states_order(self) -> bool {
         self.is_strong() && !self.is_volatile()
+    }
+
+    /// Whether no load or store is meant to meet it.
+    pub const fn is_apart(self) -> bool {
+        matches!(self.manner, AccessManner::AtomicApart)
     }
 
     /// Whether it is volatile.

@@ -10,8 +10,8 @@ pub enum Ordering {
     /// Not strong: a conflict with it is a data race.
     #[default]
     Weak,
-    /// Strong, and orders nothing by itself: `.volatile`, which is relaxed. Programs of before there were relaxed accesses use
-    /// it for memory that threads share, and others for what a compiler is to leave alone.
+    /// `.volatile`: strong, and orders nothing by itself, as a relaxed access. It does not say that other threads are meant to
+    /// access the memory at the same time.
     Volatile,
     /// Strong, and orders nothing by itself. `.mmio` is relaxed.
     Relaxed,

@@ -34,12 +34,14 @@ impl Writer {
                 self.draw(&counters, 0, step)
             }
             1 => {
+                // What both draw is stored behind the last barrier.
                 let other = self.draw(&counters, 0, step);
-                self.store_drawn(&counters, &other, step);
                 self.meet_mostly();
                 self.reset(&counters);
                 self.meet_mostly();
-                self.draw(&counters, 0, step)
+                let place = self.draw(&counters, 0, step);
+                self.store_drawn(&counters, &other, step);
+                place
             }
             2 => {
                 let (one, other) = (self.draw(&counters, 0, step), self.draw(&counters, 1, step));
