@@ -52,15 +52,13 @@ pub(crate) fn summary(jobs: &[&Job], printer: &mut Printer) -> io::Result<()> {
     ))
 }
 
-/// Lines of weft.toml that state a launch.
+/// Lines of weft.toml that state what a host launches.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Proposal {
-    block: String,
-    grid: &'static str,
-}
+struct Proposal(Vec<String>);
 
 impl Proposal {
-    /// Returns the block with which the kernel is clean, else an ordinary one with the dimensions that the kernel reads.
+    /// Returns the setting with which the kernel is clean, else an ordinary block with the dimensions that the kernel reads;
+    /// a grid is stated beside a block.
     fn of(job: &Job, report: &Report) -> Self {
         // Functions that it calls are not looked at.
         let span = job.module.kernel(&report.kernel).and_then(body::span);
@@ -76,23 +74,31 @@ impl Proposal {
             (_, true) => "grid = [4, 4]",
             _ => "grid = 4",
         };
-        Self { block: clean_block(&report.findings[0]).unwrap_or(ordinary).to_owned(), grid }
+        let setting = clean_setting(&report.findings[0]).unwrap_or(ordinary);
+        let grid = setting.starts_with(BLOCK).then_some(grid);
+        Self([Some(setting), grid].into_iter().flatten().map(str::to_owned).collect())
     }
 
     /// Returns the table of weft.toml for these kernels.
     fn table(&self, kernels: Vec<&str>) -> String {
-        format!("\n    {}\n    {}\n    {}", selector(kernels), self.block, self.grid)
+        format!("\n    {}\n    {}", selector(kernels), self.0.join("\n    "))
     }
 }
 
-/// Returns the line of weft.toml that states the block with which a kernel is clean, if the finding proposes one.
-fn clean_block(finding: &Finding) -> Option<&str> {
-    finding.help.as_deref()?.lines().last().filter(|line| line.starts_with("block = "))
+/// The beginning of a line of weft.toml that states a block.
+const BLOCK: &str = "block = ";
+/// The beginning of a line of weft.toml that states what the host keeps to.
+const REQUIRES: &str = "requires = ";
+
+/// Returns the line of weft.toml with which a kernel is clean, if the finding proposes one.
+fn clean_setting(finding: &Finding) -> Option<&str> {
+    let last = finding.help.as_deref()?.lines().last();
+    last.filter(|line| line.starts_with(BLOCK) || line.starts_with(REQUIRES))
 }
 
-/// Returns with which block the kernel is clean, or else why it is not proved for every launch.
+/// Returns with which setting the kernel is clean, or else why it is not proved for every launch.
 fn reason(finding: &Finding) -> &str {
-    if clean_block(finding).is_some() {
+    if clean_setting(finding).is_some() {
         let help = finding.help.as_deref().unwrap_or_default();
         return help.split(": ").next().unwrap_or_default();
     }
@@ -116,8 +122,13 @@ fn selector(mut kernels: Vec<&str>) -> String {
     }
 }
 
-/// Returns the line of weft.toml that states a block with which a kernel is clean, if one of its findings says so.
-pub(crate) fn clean_block_of(report: &Report) -> Option<&str> {
-    let mut told = report.findings.iter().flat_map(|own| own.notes.iter().chain(&own.help));
-    told.find_map(|text| text.strip_prefix("clean with `")?.split('`').next())
+/// Returns the lines of weft.toml, of a block and of what the host keeps to, with which a kernel is clean, if its findings say so.
+pub(crate) fn clean_settings_of(report: &Report) -> [Option<&str>; 2] {
+    let told = || report.findings.iter().flat_map(|own| own.notes.iter().chain(&own.help));
+    [BLOCK, REQUIRES]
+        .map(|of| told().filter_map(|text| setting(text)).find(|line| line.starts_with(of)))
+}
+
+fn setting(text: &str) -> Option<&str> {
+    text.strip_prefix("clean with `")?.split('`').next()
 }

@@ -6,7 +6,7 @@ use weft_core::report::escape;
 use weft_harness::signature::{DefinitionShape, Parameter};
 
 use crate::body;
-use crate::unlaunched::clean_block_of;
+use crate::unlaunched::clean_settings_of;
 
 /// The most threads of a block that is proposed where the kernel states no bound.
 const THREADS: u32 = 256;
@@ -26,7 +26,11 @@ impl Kernel<'_> {
     /// Returns the lines of a table that state a launch; sizes are guesses, in comments, since a guess decides nothing.
     /// `report`: that of the kernel without a launch.
     pub(super) fn lines(&self, report: &Report) -> Vec<String> {
-        let mut lines = vec![self.block(report), self.grid()];
+        let [block, requires] = clean_settings_of(report);
+        let mut lines = vec![self.block(block), self.grid()];
+        lines.extend(requires.map(|line| {
+            format!("# {line}  # if the host keeps to that, the kernel is clean for every launch")
+        }));
         lines.extend(self.shared());
         lines.extend(self.arguments());
         lines
@@ -54,7 +58,8 @@ impl Kernel<'_> {
         ["x", "y", "z"].into_iter().rposition(reads).unwrap_or(0)
     }
 
-    fn block(&self, report: &Report) -> String {
+    /// `clean`: a line that states a block with which the kernel is clean.
+    fn block(&self, clean: Option<&str>) -> String {
         if let Some(size) = self.function.reqntid {
             return format!("# block = {size:?}  # the kernel states it itself (.reqntid)");
         }
@@ -62,7 +67,7 @@ impl Kernel<'_> {
         let axes =
             ["", "; the kernel reads threadIdx.y", "; the kernel reads threadIdx.z"][dimension];
         let bound = self.function.maxntid.map(|size| size.into_iter().fold(1, u32::saturating_mul));
-        if let Some(line) = clean_block_of(report) {
+        if let Some(line) = clean {
             return format!("# {line}  # a guess, with which the kernel is clean");
         }
         let most = bound.unwrap_or(THREADS).clamp(1, 1024);

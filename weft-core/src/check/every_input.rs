@@ -16,7 +16,9 @@ use crate::slice::{self, AddressRequirement, Base, Dependences, Floats};
 use crate::symbolic::ArithmeticAssumption::{
     NonzeroDivisors, PositiveDivisors, Unwrapped, UnwrappedCounters,
 };
-use crate::symbolic::{self, Gap, Proof, ProofBudget, ProofTask, SmtSolver, StatedSizes, Unproved};
+use crate::symbolic::{
+    self, Gap, Proof, ProofBudget, ProofScope, ProofTask, SmtSolver, StatedSizes, Unproved,
+};
 
 /// Replaces a verdict that is open, or clean for one cta where no grid is stated, by a proof, if there is one: for the block
 /// and grid of the launch, and for every block and every grid where the launch states none. `open`: the accesses that might
@@ -40,7 +42,8 @@ pub(super) fn settle(
         _ => return Unproved::default(),
     };
     let open = open.filter(|open| is_of_accesses(names, open, report));
-    let (proof, of_whole_warps) = of_any_block(program, (kernel, launch), open, (outside, budget));
+    let scope = open.map_or(ProofScope::Kernel, ProofScope::Open);
+    let (proof, of_whole_warps) = of_any_block(program, (kernel, launch), scope, (outside, budget));
     match proof {
         // A run has found which accesses might overlap: that they do not because nothing wraps around is no answer.
         Ok(proof)
@@ -81,10 +84,10 @@ pub(super) fn settle(
 fn of_any_block(
     program: &Program,
     (kernel, launch): (&Function, &Launch),
-    open: Option<&BTreeSet<Pc>>,
+    scope: ProofScope<'_>,
     by: (Option<&dyn SmtSolver>, ProofBudget),
 ) -> (Result<Proof, Unproved>, bool) {
-    let found = prove(program, (kernel, launch), open, by);
+    let found = prove(program, (kernel, launch), scope, by);
     let mut required = launch.requires.iter().flat_map(Requirement::variables);
     let is_any = launch.block.is_none()
         && kernel.reqntid.is_none()
@@ -94,14 +97,14 @@ fn of_any_block(
     }
     let mut narrowed = launch.clone();
     narrowed.requires.push(Requirement::multiple(Axis::X, WARP as u64));
-    match prove(program, (kernel, &narrowed), open, by) {
+    match prove(program, (kernel, &narrowed), scope, by) {
         Ok(proof) => (Ok(proof), true),
         Err(_) => (found, false),
     }
 }
 
 /// Whether lanes of a warp wait for each other somewhere. That all lanes do is for the proof to show.
-fn exchanges_in_warps(program: &Program) -> bool {
+pub(super) fn exchanges_in_warps(program: &Program) -> bool {
     let is_of_warp = |effect: Effect| matches!(effect, Effect::Exchange | Effect::WarpBarrier);
     program.code.iter().any(|instr| is_of_warp(instr.effect()) && instr.waits())
 }
@@ -124,7 +127,7 @@ fn is_proved_as_run(
     let mut as_run = launch.clone();
     as_run.block = report.block.map(Dimensions::Is);
     as_run.grid = Some(Dimensions::Is(report.grid));
-    prove(program, (kernel, &as_run), None, (None, ProofBudget::VERDICT))
+    prove(program, (kernel, &as_run), ProofScope::Kernel, (None, ProofBudget::VERDICT))
         .is_ok_and(|proof| !proof.arithmetic.contains(&Unwrapped))
 }
 
@@ -155,7 +158,7 @@ pub fn prove_every_input(
 ) -> Result<Option<ProvedFor>, CheckError> {
     let program = super::link(module, kernel, launch, &Placement::default())?;
     let by = (None, ProofBudget::VERDICT);
-    let (proof, of_whole_warps) = of_any_block(&program, (kernel, launch), None, by);
+    let (proof, of_whole_warps) = of_any_block(&program, (kernel, launch), ProofScope::Kernel, by);
     Ok(proof.ok().map(|Proof { block, grid, .. }| ProvedFor { block, grid, of_whole_warps }))
 }
 
@@ -177,14 +180,15 @@ pub(super) fn is_proved(
     open: &BTreeSet<Pc>,
     outside: Option<&dyn SmtSolver>,
 ) -> bool {
-    prove(program, kernel_and_launch, Some(open), (outside, ProofBudget::VERDICT)).is_ok()
+    let scope = ProofScope::Open(open);
+    prove(program, kernel_and_launch, scope, (outside, ProofBudget::VERDICT)).is_ok()
 }
 
-/// Tries to prove a kernel for all that the launch leaves open, or only that no other access races with the accesses `open`.
+/// Tries to prove a kernel, or a part of it, for all that the launch leaves open.
 pub(super) fn prove(
     program: &Program,
     (kernel, launch): (&Function, &Launch),
-    open: Option<&BTreeSet<Pc>>,
+    scope: ProofScope<'_>,
     (outside, budget): (Option<&dyn SmtSolver>, ProofBudget),
 ) -> Result<Proof, Unproved> {
     // A proof is about threads of one cta, or of two that nothing orders and that share no memory but the global one.
@@ -204,7 +208,7 @@ pub(super) fn prove(
         grid: known(launch.grid),
         is_any_grid: launch.grid.is_some(),
     };
-    let task = ProofTask { sizes, strays: &strays, open, outside, budget };
+    let task = ProofTask { sizes, strays: &strays, scope, outside, budget };
     symbolic::prove(program, &slice, launch, task)
 }
 

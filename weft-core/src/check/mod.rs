@@ -8,13 +8,13 @@
 //! explaining pass ([`racing`]) a [`recorder`] collects racing pairs. Then [`findings`] words the decision, [`given`]
 //! looks for mistaken arguments, [`every_input`] proves what is still open, [`elsewhere`] compares a check with other
 //! addresses, [`assumptions`] lists what was taken for granted, [`witness`] tries an open verdict with concrete inputs,
-//! and [`clean_block`] looks for a block with which the kernel is clean. After a check, [`replay`] runs some of its ctas
+//! and [`clean_with`] looks for what the host might keep to, so that the kernel is clean. After a check, [`replay`] runs some of its ctas
 //! once more for other observers.
 
 mod assumptions;
 mod case_split;
 mod chosen_sizes;
-mod clean_block;
+mod clean_with;
 mod ctas;
 mod decision;
 mod detector;
@@ -125,7 +125,7 @@ fn examine(request: &CheckRequest<'_>) -> Result<(Report, Option<ChosenInput>), 
         report.findings.retain(|own| own.code != Code::RaceForInput);
         report.findings.insert(0, finding);
     }
-    clean_block::suggest(request, &unproved.gaps, input.as_ref(), &mut report)?;
+    clean_with::suggest(request, &unproved, input.as_ref(), &mut report)?;
     Ok((report, input.or(known_input)))
 }
 

@@ -5,7 +5,9 @@
 //! value of an open argument, and so for those that are meant.
 
 use std::borrow::Cow;
+use std::convert::Infallible;
 
+use crate::explain::setting::shown_name;
 use crate::flow::{Param, Program};
 use crate::launch::requires::{
     Axis, Contradiction, Interval, LaunchVariable, Requirement, bounds, nearest,
@@ -258,6 +260,20 @@ fn kind(param: &Param, arg: Option<&Arg>) -> Option<&'static str> {
 /// Returns the name of a parameter: in the source if it is known, else in the PTX.
 fn name(launch: &Launch, param: &Param, at: usize) -> String {
     launch.names.get(at).unwrap_or(&param.name).clone()
+}
+
+/// Returns a requirement with names for positions, as messages show them; those without a name keep their positions.
+pub(super) fn named(program: &Program, requirement: &Requirement) -> Requirement {
+    let named = requirement.replaced::<Infallible>(&|variable| {
+        let name = match variable {
+            LaunchVariable::Argument(at) => shown_name(program, *at),
+            _ => None,
+        };
+        // Other names are no names in a requirement.
+        let name = name.filter(|name| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_'));
+        Ok(name.map_or(variable.clone(), |name| LaunchVariable::Named(name.to_owned())))
+    });
+    named.unwrap_or_else(|never| match never {})
 }
 
 /// Words a contradiction among the requirements of a launch, which are as the user wrote them.

@@ -27,7 +27,7 @@ use std::collections::BTreeSet;
 
 use super::find::Effort;
 use super::linked::LinkedKernel;
-use super::{CheckError, CheckRequest, CheckedProgram, applied, clean_block, key, prove, request};
+use super::{CheckError, CheckRequest, CheckedProgram, applied, clean_with, key, prove, request};
 use crate::explain::witness::{self, ChosenInput, ChosenValue};
 use crate::explain::{doubts, races};
 use crate::finding::{Class, Code, Finding, Report};
@@ -38,6 +38,7 @@ use crate::ptx::{Function, Span};
 use crate::symbolic::CandidateLaunch;
 use open::OpenInputs;
 use permitted::Permission;
+pub(super) use roles::NumberRole;
 
 /// The resources of a trial, if those of the launch are not less.
 const TRIAL: Limit = Limit { instructions: 1 << 20, memory: 1 << 28 };
@@ -127,6 +128,14 @@ pub(super) fn ordinary(
     Permission { program, kernel, launch }.nearest(&wanted)
 }
 
+/// Returns the parameters that hold whole numbers which a launch leaves open, by position, and what the kernel uses them for.
+pub(super) fn integers(program: &Program, launch: &Launch) -> Vec<(usize, NumberRole)> {
+    let numbers = OpenInputs::of(program, launch, None).numbers.into_iter();
+    let is_parameter = |at: usize| program.field(at).is_none();
+    let integers = numbers.filter(|own| !own.is_float && is_parameter(own.at));
+    integers.map(|own| (own.at, own.role)).collect()
+}
+
 /// Tries a kernel whose verdict is open with concrete inputs. Returns the finding for the first input with a defect, a
 /// worse one than `known`, if one is known, and the input.
 /// `candidates`: launches to try before others.
@@ -154,7 +163,7 @@ pub(super) fn search(
     let table = (0..launch.options.witness.min(MOST)).map(|number| values::choose(&open, number));
     // A size that a kernel is written for, such as 128 or 256, is rarely one that an argument is.
     let sizes = if block.is_none() && launch.block.is_none() {
-        clean_block::blocks(program, kernel)
+        clean_with::blocks(program, kernel)
     } else {
         Vec::new()
     };

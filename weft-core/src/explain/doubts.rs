@@ -6,7 +6,6 @@ use super::witness;
 use crate::emulate::{Doubt, DoubtKind, MAX_AGENTS, MAX_REGISTERS, OpenAccess, Origin};
 use crate::finding::{Check, Code, Finding, Report, Role, Site};
 use crate::flow::{Pc, PlaceId};
-use crate::launch::Dim3;
 use crate::race::MAX_PAIRS;
 use crate::symbolic::Gap;
 
@@ -72,11 +71,11 @@ pub(crate) fn any_grid(names: &Names<'_>, ctas: usize) -> Finding {
 }
 
 /// Says in a finding, that the launch is missing or that a chosen one shows a defect, that the kernel is clean with this
-/// block, as another report found.
-pub(crate) fn clean_with(finding: &mut Finding, kernel: &str, block: Dim3, found: &Report) {
-    let setting = witness::setting("block", block);
+/// line of weft.toml, as another report found.
+pub(crate) fn clean_with(finding: &mut Finding, kernel: &str, setting: &str, found: &Report) {
     let scope = match found.proved {
-        Some(proved) => proved.beside_block(),
+        Some(proved) if found.block.is_some() => proved.beside_block(),
+        Some(proved) => proved.sentence(),
         None => format!("grid {}", found.grid_in_words()),
     };
     let what = format!("clean with `{setting}` ({scope})");

@@ -62,7 +62,7 @@ impl ElementType {
 
 /// Returns the name of a parameter that is shown: that in the source, or else that in the PTX, unless it is only a number,
 /// as nvcc and rustc give them.
-pub(super) fn shown_name(program: &Program, position: usize) -> Option<&str> {
+pub(crate) fn shown_name(program: &Program, position: usize) -> Option<&str> {
     let param = program.params.get(position)?;
     let name = param.source_name.as_ref().unwrap_or(&param.name);
     let is_number = param.source_name.is_none() && name.ends_with(&format!("_param_{position}"));

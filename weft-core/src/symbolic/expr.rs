@@ -13,34 +13,9 @@ use smallvec::SmallVec;
 
 use super::atom::Atom;
 pub(crate) use super::atom::Expr;
+pub(crate) use super::binary_operator::BinaryOperator;
 use crate::emulate::{signed, truncate};
 use crate::flow::BlockId;
-
-/// An operator with two operands of one width.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[allow(missing_docs, reason = "the names are SMT-LIB's")]
-pub(crate) enum BinaryOperator {
-    Add,
-    Mul,
-    And,
-    Or,
-    Xor,
-    Udiv,
-    Urem,
-    Sdiv,
-    Srem,
-    /// An amount of at least the width shifts all bits out.
-    Shl,
-    Lshr,
-    Ashr,
-    /// The upper half of a product of twice the width, without signs or with them: PTX's `mul.hi`.
-    UmulHigh,
-    SmulHigh,
-    /// Comparisons give one bit.
-    Eq,
-    Ult,
-    Slt,
-}
 
 /// An expression and its operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -149,9 +124,9 @@ impl Exprs {
         let bits = self.bits(a);
         debug_assert_eq!(bits, self.bits(b), "operands of {operator:?}");
         if let (Some(x), Some(y)) = (self.as_constant(a), self.as_constant(b))
-            && let Some(value) = fold(operator, x, y, bits)
+            && let Some(value) = operator.of(x, y, bits)
         {
-            return self.constant(value, result_bits(operator, bits));
+            return self.constant(value, operator.result_bits(bits));
         }
         let commutes = matches!(operator, Add | Mul | UmulHigh | SmulHigh | And | Or | Xor | Eq);
         // A number comes second, so that there is one place to look for it.
@@ -166,12 +141,12 @@ impl Exprs {
             return simple;
         }
         if commutes && self.as_constant(a).is_some() {
-            return self.intern(ExprNode::Binary(operator, b, a), result_bits(operator, bits));
+            return self.intern(ExprNode::Binary(operator, b, a), operator.result_bits(bits));
         }
         if matches!(operator, Ult | Slt) && a == b {
             return self.truth(false);
         }
-        self.intern(ExprNode::Binary(operator, a, b), result_bits(operator, bits))
+        self.intern(ExprNode::Binary(operator, a, b), operator.result_bits(bits))
     }
 
     /// Identities that need no look at more than the operands and theirs. A number, if there is one, is `b`.
@@ -442,7 +417,7 @@ impl Exprs {
             ExprNode::Constant(value) => value,
             ExprNode::Atom(atom) => atoms(atom),
             ExprNode::Not(a) => !get(a)?,
-            ExprNode::Binary(operator, a, b) => fold(operator, get(a)?, get(b)?, self.bits(a))?,
+            ExprNode::Binary(operator, a, b) => operator.of(get(a)?, get(b)?, self.bits(a))?,
             ExprNode::Extract(a, low) => get(a)? >> low,
             ExprNode::Zext(a) => get(a)?,
             ExprNode::Sext(a) => signed(get(a)?, self.bits(a)).cast_unsigned(),
@@ -450,44 +425,4 @@ impl Exprs {
         };
         Some(truncate(value, self.bits(of)))
     }
-}
-
-/// The upper of the two halves of a product, which have `bits` bits each.
-fn upper(product: u128, bits: u32) -> u64 {
-    u64::try_from(product >> bits & u128::from(u64::MAX)).expect("64 bits")
-}
-
-/// The width of a result whose operands have `bits` bits.
-const fn result_bits(operator: BinaryOperator, bits: u32) -> u32 {
-    match operator {
-        BinaryOperator::Eq | BinaryOperator::Ult | BinaryOperator::Slt => 1,
-        _ => bits,
-    }
-}
-
-/// Returns the result on numbers; `None` for a division by zero.
-fn fold(operator: BinaryOperator, x: u64, y: u64, bits: u32) -> Option<u64> {
-    let (sx, sy) = (signed(x, bits), signed(y, bits));
-    let amount = u32::try_from(y).ok().filter(|amount| *amount < bits);
-    let value = match operator {
-        BinaryOperator::Add => x.wrapping_add(y),
-        BinaryOperator::Mul => x.wrapping_mul(y),
-        BinaryOperator::UmulHigh => upper(u128::from(x) * u128::from(y), bits),
-        BinaryOperator::SmulHigh => upper((i128::from(sx) * i128::from(sy)).cast_unsigned(), bits),
-        BinaryOperator::And => x & y,
-        BinaryOperator::Or => x | y,
-        BinaryOperator::Xor => x ^ y,
-        BinaryOperator::Udiv => x.checked_div(y)?,
-        BinaryOperator::Urem => x.checked_rem(y)?,
-        BinaryOperator::Sdiv | BinaryOperator::Srem if y == 0 => return None,
-        BinaryOperator::Sdiv => sx.wrapping_div(sy).cast_unsigned(),
-        BinaryOperator::Srem => sx.wrapping_rem(sy).cast_unsigned(),
-        BinaryOperator::Shl => amount.map_or(0, |amount| x << amount),
-        BinaryOperator::Lshr => amount.map_or(0, |amount| x >> amount),
-        BinaryOperator::Ashr => (sx >> amount.unwrap_or(bits - 1)).cast_unsigned(),
-        BinaryOperator::Eq => u64::from(x == y),
-        BinaryOperator::Ult => u64::from(x < y),
-        BinaryOperator::Slt => u64::from(sx < sy),
-    };
-    Some(truncate(value, result_bits(operator, bits)))
 }

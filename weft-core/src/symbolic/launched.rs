@@ -7,7 +7,7 @@ use super::atom::Atom;
 use super::expr::{BinaryOperator, Expr, Exprs};
 use crate::emulate::WARP;
 use crate::flow::{Program, Special};
-use crate::launch::requires::{Axis, LaunchVariable, Requirement};
+use crate::launch::requires::{Axis, LaunchVariable, Quantity, Requirement};
 use crate::launch::{Arg, Dim3, ExtentBound, Launch};
 use crate::ptx::Space;
 
@@ -20,10 +20,23 @@ pub(super) struct LaunchedValues {
     pub(super) has_whole_warps: bool,
     /// The arguments that are given as numbers, by the offset of their first byte: their sizes and bits.
     given: BTreeMap<u64, (u32, u64)>,
+    /// The arguments that are required to be equal to something else: by the offset and size of the argument.
+    equal: BTreeMap<(u64, u32), EqualTo>,
+    /// The arguments that are multiples of the size of a warp, by their offset and size.
+    pub(super) multiples: BTreeSet<(u64, u32)>,
     /// The variables that have addresses: space, first byte, end and index; the end of dynamic shared memory is open.
     variables: Vec<(Space, u64, u64, usize)>,
     /// The variables whose contents the program states.
     stated: BTreeSet<usize>,
+}
+
+/// What an argument is required to be equal to.
+#[derive(Clone, Copy, Debug)]
+enum EqualTo {
+    /// An extent of the block or the grid.
+    Extent(Special),
+    /// An argument that comes before it, of the same type: the offset of its first byte.
+    Argument(u64),
 }
 
 /// The sizes that are stated for a launch.
@@ -40,14 +53,21 @@ pub(crate) struct StatedSizes {
 }
 
 impl StatedSizes {
-    /// Returns the extents of block and grid. Those that are not given are open up to the last dimension of which the kernel
+    /// Returns the extents of block and grid. Those that are neither given nor required to be a number are open up to the last dimension of which the kernel
     /// reads an index or a requirement speaks, and in x for blocks and for any grid; behind it they are 1. A launch with an
     /// extent in y has one in x, whether the kernel reads that index or not.
     fn extents(self, program: &Program, launch: &Launch) -> [[ExtentBound; 3]; 2] {
         let required: Vec<_> = launch.requires.iter().flat_map(Requirement::variables).collect();
         let is_required = |variable: LaunchVariable| required.contains(&&variable);
-        let extent = |given: Option<Dim3>, axis: Axis, is_open: bool, most: u32| match given {
-            Some(dim) => ExtentBound::Is(axis.of(dim)),
+        let equal = |variable: LaunchVariable| {
+            let mut all = launch.requires.iter().flat_map(Requirement::equalities);
+            all.find_map(|(own, other)| match other {
+                Quantity::Number(number) if *own == variable => u32::try_from(*number).ok(),
+                _ => None,
+            })
+        };
+        let extent = |given: Option<u32>, is_open: bool, most: u32| match given {
+            Some(extent) => ExtentBound::Is(extent),
             None if is_open => ExtentBound::UpTo(most),
             None => ExtentBound::Is(1),
         };
@@ -58,14 +78,18 @@ impl StatedSizes {
                     || is_required(LaunchVariable::Block(*of))
             };
             let is_open = axis == Axis::X || from(axis).iter().any(is_used);
-            extent(self.block, axis, is_open, axis.of(Dim3::MAX_BLOCK).min(self.threads))
+            let given = self.block.map(|dim| axis.of(dim));
+            let given = given.or_else(|| equal(LaunchVariable::Block(axis)));
+            extent(given, is_open, axis.of(Dim3::MAX_BLOCK).min(self.threads))
         };
         let grid = |axis: Axis| {
             let is_used = |of: &Axis| {
                 program.distinguishes_ctas(of.number()) || is_required(LaunchVariable::Grid(*of))
             };
             let is_open = axis == Axis::X && self.is_any_grid || from(axis).iter().any(is_used);
-            extent(self.grid, axis, is_open, axis.of(Dim3::MAX_GRID))
+            let given = self.grid.map(|dim| axis.of(dim));
+            let given = given.or_else(|| equal(LaunchVariable::Grid(axis)));
+            extent(given, is_open, axis.of(Dim3::MAX_GRID))
         };
         [Axis::ALL.map(block), Axis::ALL.map(grid)]
     }
@@ -105,6 +129,8 @@ impl LaunchedValues {
                 }
             },
             given: launch.args.iter().filter_map(of_number).collect(),
+            equal: equal_arguments(program, launch),
+            multiples: multiples(program, launch),
             variables: variables.collect(),
             stated: stated.map(|(at, _)| at).collect(),
         }
@@ -175,8 +201,13 @@ impl LaunchedValues {
 
     /// The value of bytes of the parameter bank.
     pub(super) fn argument(&self, exprs: &mut Exprs, offset: u64, bytes: u32) -> Expr {
-        match self.given.get(&offset) {
-            Some((size, bits)) if *size == bytes => exprs.constant(*bits, bytes * 8),
+        match (self.given.get(&offset), self.equal.get(&(offset, bytes))) {
+            (Some((size, bits)), _) if *size == bytes => exprs.constant(*bits, bytes * 8),
+            (None, Some(EqualTo::Extent(special))) => {
+                let extent = self.special(exprs, *special);
+                exprs.resized(extent, bytes * 8, false)
+            }
+            (None, Some(EqualTo::Argument(before))) => self.argument(exprs, *before, bytes),
             _ => {
                 let size = u8::try_from(bytes).expect("at most eight bytes");
                 exprs.atom(Atom::Argument(offset, size), bytes * 8)
@@ -205,4 +236,41 @@ impl LaunchedValues {
             None => exprs.constant(number, bits),
         }
     }
+}
+
+/// The least size of an argument that can hold every extent of a block.
+const SIZE_OF_EXTENT: u32 = 4;
+
+/// Returns the arguments that requirements say are equal to an extent, or to an argument of the same type before them.
+fn equal_arguments(program: &Program, launch: &Launch) -> BTreeMap<(u64, u32), EqualTo> {
+    let equalities = launch.requires.iter().flat_map(Requirement::equalities);
+    let equal = |(own, other): (&LaunchVariable, &Quantity)| {
+        let (LaunchVariable::Argument(at), Quantity::Variable(other)) = (own, other) else {
+            return None;
+        };
+        let param = program.params.get(*at).filter(|param| param.is_scalar)?;
+        let size = u32::try_from(param.size).ok().filter(|size| *size <= 8)?;
+        let to = match other {
+            LaunchVariable::Block(axis) => EqualTo::Extent(Special::Ntid(axis.number())),
+            LaunchVariable::Grid(axis) => EqualTo::Extent(Special::Nctaid(axis.number())),
+            LaunchVariable::Argument(before) => {
+                let other = program.params.get(*before).filter(|_| before < at)?;
+                let is_alike = (other.size, other.is_signed, other.is_scalar)
+                    == (param.size, param.is_signed, param.is_scalar);
+                is_alike.then_some(EqualTo::Argument(other.offset))?
+            }
+            LaunchVariable::Named(_) => return None,
+        };
+        let is_wide = matches!(to, EqualTo::Argument(_)) || size >= SIZE_OF_EXTENT;
+        is_wide.then_some(((param.offset, size), to))
+    };
+    equalities.filter_map(equal).collect()
+}
+
+/// Returns the arguments that requirements say are multiples of the size of a warp.
+fn multiples(program: &Program, launch: &Launch) -> BTreeSet<(u64, u32)> {
+    let is_multiple =
+        |at: usize| launch.requires.iter().any(|own| own.keeps_argument_multiple(at, WARP as u64));
+    let params = program.params.iter().enumerate().filter(|(at, _)| is_multiple(*at));
+    params.filter_map(|(_, param)| Some((param.offset, u32::try_from(param.size).ok()?))).collect()
 }

@@ -3,8 +3,9 @@
 
 use smallvec::{SmallVec, smallvec};
 
+use super::atom::Atom;
 use super::expr::BinaryOperator::{self, Add, And, Ashr, Eq, Lshr, Mul, Or, Shl, Slt, Ult, Xor};
-use super::expr::{Expr, Exprs};
+use super::expr::{Expr, ExprNode, Exprs};
 use crate::emulate::eval_lane;
 use crate::ptx::Type;
 use crate::ptx::isa::{Decoded, Effect, Modifier, Opcode};
@@ -314,8 +315,33 @@ impl Lift<'_> {
             Modifier::Gt | Modifier::Hi => (less, b, a, false),
             _ => (less, a, b, true),
         };
-        let holds = self.exprs.binary(operator, a, b);
+        let known = if operator == Eq { None } else { is_below(self.exprs, a, b) };
+        let holds = match known {
+            Some(is_below) => self.exprs.truth(is_below),
+            None => self.exprs.binary(operator, a, b),
+        };
         Some(if negated { self.exprs.not(holds) } else { holds })
+    }
+}
+
+/// Whether `a` is below `b`, if one is an index of a thread and the other the extent of blocks in that dimension.
+fn is_below(exprs: &Exprs, a: Expr, b: Expr) -> Option<bool> {
+    let atom = |of: Expr| match exprs.node(of) {
+        ExprNode::Zext(inner) => exprs.node(inner),
+        node => node,
+    };
+    match (atom(a), atom(b)) {
+        (ExprNode::Atom(Atom::Tid(index)), ExprNode::Atom(Atom::Ntid(extent)))
+            if index == extent =>
+        {
+            Some(true)
+        }
+        (ExprNode::Atom(Atom::Ntid(extent)), ExprNode::Atom(Atom::Tid(index)))
+            if index == extent =>
+        {
+            Some(false)
+        }
+        _ => None,
     }
 }
 
@@ -328,7 +354,6 @@ fn is_integer(ty: Type) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::atom::Atom;
     use super::*;
     use crate::emulate::truncate;
     use crate::ptx::isa::{self, FORMS};

@@ -40,8 +40,8 @@ fn separating(
     launched: &LaunchedValues,
     variances: &Variances,
 ) -> Result<BTreeSet<BlockId>, Vec<Gap>> {
-    let LaunchedValues { block, has_whole_warps, .. } = *launched;
-    let launch = WarpLaunch { block, has_whole_warps };
+    let LaunchedValues { block, has_whole_warps, ref multiples, .. } = *launched;
+    let launch = WarpLaunch { block, has_whole_warps, multiples };
     let mut warps = None;
     let (mut found, mut gaps) = (BTreeSet::new(), Vec::new());
     for barrier in &thread.barriers {

@@ -3,6 +3,7 @@
 
 mod atom;
 mod base;
+mod binary_operator;
 mod candidate;
 mod carried;
 mod choice;
@@ -63,7 +64,7 @@ use crate::flow::Program;
 pub(crate) use candidate::CandidateLaunch;
 pub(crate) use launched::StatedSizes;
 pub(crate) use outcome::{Gap, Proof, Unproved};
-pub(crate) use proof::{ProofTask, prove};
+pub(crate) use proof::{ProofScope, ProofTask, prove};
 pub(crate) use proof_budget::ProofBudget;
 pub use solver::SmtSolver;
 pub(crate) use view::ArithmeticAssumption;

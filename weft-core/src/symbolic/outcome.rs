@@ -42,10 +42,15 @@ pub(crate) struct Unproved {
     pub(crate) gaps: Vec<Gap>,
     /// Launches with which two threads might access the same bytes.
     pub(crate) candidates: Vec<CandidateLaunch>,
+    /// The parameters that the addresses and the conditions of the first such pair depend on, by position; `None` if they also
+    /// depend on what memory holds, or on something that nothing is known of.
+    pub(crate) depends_on: Option<BTreeSet<usize>>,
+    /// The steps that the comparisons of pairs took.
+    pub(crate) spent: u32,
 }
 
 impl From<Vec<Gap>> for Unproved {
     fn from(gaps: Vec<Gap>) -> Self {
-        Self { gaps, candidates: Vec::new() }
+        Self { gaps, ..Self::default() }
     }
 }

@@ -48,11 +48,31 @@ pub(crate) struct ProofTask<'a> {
     pub(crate) sizes: StatedSizes,
     /// The accesses whose addresses are computed from several pointers.
     pub(crate) strays: &'a BTreeSet<Pc>,
-    /// The accesses that a run of the launch left open: nothing else of the kernel is to be proved. `None`: everything.
-    pub(crate) open: Option<&'a BTreeSet<Pc>>,
+    pub(crate) scope: ProofScope<'a>,
     /// A solver that is asked what the library's own leaves open.
     pub(crate) outside: Option<&'a dyn SmtSolver>,
     pub(crate) budget: ProofBudget,
+}
+
+/// What of a kernel is to be proved.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum ProofScope<'a> {
+    /// Everything.
+    Kernel,
+    /// That these accesses race with no others: they are all that a run of the launch left open.
+    Open(&'a BTreeSet<Pc>),
+    /// That threads meet, and that these two accesses do not overlap.
+    Pair(Pc, Pc),
+}
+
+impl ProofScope<'_> {
+    fn has(self, a: Pc, b: Pc) -> bool {
+        match self {
+            Self::Kernel => true,
+            Self::Open(accesses) => accesses.contains(&a) || accesses.contains(&b),
+            Self::Pair(first, second) => (a, b) == (first, second),
+        }
+    }
 }
 
 /// Tries to prove a kernel for all inputs that the launch leaves open, and for every block and grid that are not stated.
@@ -62,7 +82,7 @@ pub(crate) fn prove(
     launch: &Launch,
     task: ProofTask<'_>,
 ) -> Result<Proof, Unproved> {
-    let ProofTask { sizes, strays, open, outside, budget } = task;
+    let ProofTask { sizes, strays, scope, outside, budget } = task;
     let launched = LaunchedValues::new(program, launch, sizes);
     let memory = ConstantMemory::of(program);
     let is_constant = |pc: Pc| memory.is_constant(program, pc);
@@ -74,7 +94,8 @@ pub(crate) fn prove(
     let required = RequiredFacts::of(program, launch, &launched, &mut thread.exprs);
     let accesses = compared(program, &mut thread, &is_constant, strays)?;
     // A run has seen whether threads meet.
-    let (variances, barriers) = meetings::of(program, &mut thread, &launched, open.is_none())?;
+    let must_meet = !matches!(scope, ProofScope::Open(_));
+    let (variances, barriers) = meetings::of(program, &mut thread, &launched, must_meet)?;
     carried::bound(&mut thread, &launched, &variances, &required);
     let draws = ThreadDraws::of(program, launch, (&thread, &variances), &accesses);
     thread.drawn = draws.growing();
@@ -91,9 +112,10 @@ pub(crate) fn prove(
         ordinary: &ordinary,
         draws,
         accesses,
-        open,
+        scope,
         assumed: BTreeSet::new(),
         gaps: Vec::new(),
+        depends_on: None,
         pairs: 0,
         effort: Cell::new(budget.effort),
         disjoint: BTreeSet::new(),
@@ -106,7 +128,9 @@ pub(crate) fn prove(
     prover.within_ctas(&intervals);
     prover.between_ctas();
     if !prover.gaps.is_empty() {
-        return Err(Unproved { gaps: prover.gaps, candidates: prover.candidates });
+        let spent = budget.effort - prover.effort.get();
+        let Prover { gaps, candidates, depends_on, .. } = prover;
+        return Err(Unproved { gaps, candidates, depends_on, spent });
     }
     Ok(Proof {
         block: launched.block,
@@ -130,10 +154,11 @@ struct Prover<'a> {
     ordinary: &'a RefCell<OrdinaryRanges<'a>>,
     draws: ThreadDraws,
     accesses: Vec<BasedAccess>,
-    /// One access of each pair that is compared is one of these.
-    open: Option<&'a BTreeSet<Pc>>,
+    scope: ProofScope<'a>,
     assumed: BTreeSet<ArithmeticAssumption>,
     gaps: Vec<Gap>,
+    /// The parameters that the first pair that is not proved depends on.
+    depends_on: Option<BTreeSet<usize>>,
     pairs: usize,
     /// The steps that are left to all pairs.
     effort: Cell<u32>,
@@ -234,8 +259,7 @@ impl Prover<'_> {
             let is_plain = kind.is_atomic() && !protects;
             if is_plain { AccessKind { writes: true, ..AccessKind::default() } } else { kind }
         };
-        let is_open = self.open.is_none_or(|open| open.contains(&a.pc) || open.contains(&b.pc));
-        is_open && a.base == b.base && {
+        self.scope.has(a.pc, b.pc) && a.base == b.base && {
             conflict(of(a.kind), of(b.kind), nearness).is_some_and(Conflict::is_race)
         }
     }
@@ -253,8 +277,33 @@ impl Prover<'_> {
         if self.is_refuted(a, b, relation) {
             self.disjoint.insert((self.place(a), self.place(b), relation));
         } else {
+            if self.gaps.is_empty() {
+                self.depends_on = self.parameters([a, b]);
+            }
             self.gaps.push(pair);
         }
+    }
+
+    /// Returns the parameters that the addresses and the conditions of two accesses depend on; `None` if the addresses also
+    /// depend on something else that is no index of a thread and no extent.
+    fn parameters(&self, pair: [usize; 2]) -> Option<BTreeSet<usize>> {
+        let exprs = &self.thread.exprs;
+        let atoms = |of: fn(&BasedAccess) -> Expr| {
+            pair.into_iter().flat_map(move |at| exprs.atoms(of(&self.accesses[at])))
+        };
+        let is_open =
+            |atom: Atom| matches!(atom, Atom::Loaded(..) | Atom::Unknown(_) | Atom::Result(..));
+        if atoms(|access| access.offset).any(is_open) {
+            return None;
+        }
+        let position = |atom: Atom| match atom {
+            Atom::Argument(offset, _) => {
+                self.program.params.iter().position(|param| param.offset == offset)
+            }
+            _ => None,
+        };
+        let all = atoms(|access| access.offset).chain(atoms(|access| access.reach));
+        Some(all.filter_map(position).collect())
     }
 
     /// Whether the algebra shows that two accesses do not overlap.

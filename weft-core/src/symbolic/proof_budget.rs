@@ -17,11 +17,16 @@ pub(crate) struct ProofBudget {
 impl ProofBudget {
     /// The budget of a proof that decides a verdict.
     pub(crate) const VERDICT: Self =
-        Self { effort: 400_000, questions: 3, gaps: 5, wants_candidates: true };
+        Self { effort: 600_000, questions: 3, gaps: 5, wants_candidates: true };
 
     /// The budget of a proof for every grid, where a run of one cta was clean: the proof ends at the first pair that is not
     /// proved.
     pub(crate) const AFTER_RUN: Self = Self { gaps: 1, wants_candidates: false, ..Self::VERDICT };
+
+    /// The budget of a proof under one of many conditions, which ends at the first pair that is not proved.
+    pub(crate) fn of_condition(effort: u32) -> Self {
+        Self { effort, questions: 0, gaps: 1, wants_candidates: false }
+    }
 
     /// The budget of a proof for one of several blocks, which ends at the first pair that is not proved. `asks`: whether the
     /// solver is asked.

@@ -16,14 +16,22 @@ impl System {
     /// Whether the system has no solution. `effort`: the steps that are left.
     pub(super) fn is_refuted(&self, effort: &mut u32) -> bool {
         // A large digit might be bounded where a part of it is not.
-        let mut other = Self { has_large_digits_first: true, ..self.clone() };
+        let mut system = self.clone();
+        system.conditions.drop_repeated_facts();
+        let mut other = Self { has_large_digits_first: true, ..system.clone() };
         other.is_absurd_within(WAY, effort)
-            || self.clone().is_refuted_case(self.clone(), MOST_SPLITS, effort)
+            || system.clone().is_refuted_case(system, MOST_SPLITS, (effort, &mut false))
     }
 
-    /// `first`: the case before anything was solved.
-    fn is_refuted_case(&mut self, mut first: Self, splits: u32, effort: &mut u32) -> bool {
-        if self.is_absurd_within(WAY, effort) {
+    /// `first`: the case before anything was solved. `by_facts`: whether the last case was refuted by facts of quotients, so
+    /// that these are looked at first.
+    fn is_refuted_case(
+        &mut self,
+        mut first: Self,
+        splits: u32,
+        (effort, by_facts): (&mut u32, &mut bool),
+    ) -> bool {
+        if !*by_facts && self.is_absurd_within(WAY, effort) {
             return true;
         }
         if splits > 0
@@ -33,7 +41,7 @@ impl System {
                 let (mut system, mut first) = (self.clone(), first.clone());
                 system.applies(own.var, own_case)
                     && first.applies(of_first.var, case_of_first)
-                    && system.is_refuted_case(first, splits - 1, effort)
+                    && system.is_refuted_case(first, splits - 1, (effort, by_facts))
             });
         }
         self.alternatives.clear();
@@ -41,10 +49,15 @@ impl System {
         let written = first.with_quotients_and_remainders();
         let with_facts =
             written.clone().map(|written| first.with_facts_of_quotients(written, effort));
-        let ways = [with_facts, first.without_remainders(), written];
-        ways.into_iter()
-            .flatten()
-            .any(|mut system| within(WAY, effort, |effort| system.is_absurd_in_order(effort)))
+        let refutes = |mut system: Self, effort: &mut u32| {
+            within(WAY, effort, |effort| system.is_absurd_in_order(effort))
+        };
+        let had_facts = *by_facts;
+        *by_facts = with_facts.is_some_and(|system| refutes(system, effort));
+        *by_facts
+            || had_facts && self.is_absurd_within(WAY, effort)
+            || first.without_remainders().is_some_and(|system| refutes(system, effort))
+            || written.is_some_and(|system| refutes(system, effort))
             || within(WAY, effort, |effort| self.is_refuted_by_divisions(0, effort))
     }
 
@@ -128,6 +141,7 @@ impl System {
         let mut system = self.clone();
         system.conditions.positive.extend(self.divisions.iter().filter_map(Division::equation));
         written.bound_by_facts();
+        written.solve_short_equations();
         let mut divisors: Vec<Var> =
             written.divisions.iter().filter_map(|division| division.divisor.as_var()).collect();
         divisors.sort_unstable();
@@ -143,6 +157,18 @@ impl System {
         system.conditions.positive.extend(by_unknowns.into_iter().chain(by_numbers));
         system.conditions.drop_repeated_facts();
         system
+    }
+
+    /// Solves the equations of few terms, as that of how often a loop was gone round: what is left of facts is shorter.
+    fn solve_short_equations(&mut self) {
+        for at in 0..self.conditions.zero.len() {
+            let equation = &self.conditions.zero[at];
+            if equation.len() < FEW_TERMS
+                && let Some((var, value)) = equation.solved(Some)
+            {
+                self.substitute(var, &value);
+            }
+        }
     }
 
     /// What `d * p + q >= 0` says of `p`, where `q < d`: `p >= 0`.

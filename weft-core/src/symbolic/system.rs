@@ -429,9 +429,11 @@ impl Conditions {
 
     /// Keeps one of several equal facts: the same is often known of several terms.
     pub(super) fn drop_repeated_facts(&mut self) {
-        for fact in std::mem::take(&mut self.positive) {
-            if !self.positive.contains(&fact) {
-                self.positive.push(fact);
+        for facts in [&mut self.positive, &mut self.zero, &mut self.nonzero] {
+            for fact in std::mem::take(facts) {
+                if !facts.contains(&fact) {
+                    facts.push(fact);
+                }
             }
         }
     }

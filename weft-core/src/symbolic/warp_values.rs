@@ -4,6 +4,8 @@
 //! A warp is 32 threads with consecutive numbers in their cta, so that the number of a thread is a multiple of 32, which the
 //! lanes of a warp have in common, plus the number of the lane.
 
+use std::collections::BTreeSet;
+
 use super::atom::{Atom, Expr, Variance};
 use super::expr::ExprNode;
 use super::result_source::ResultSource;
@@ -16,11 +18,13 @@ use crate::launch::ExtentBound;
 
 /// What decides which threads make a warp.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct WarpLaunch {
+pub(super) struct WarpLaunch<'a> {
     /// The extents of blocks.
     pub(super) block: [ExtentBound; 3],
     /// Whether all blocks have a multiple of 32 threads in x.
     pub(super) has_whole_warps: bool,
+    /// The arguments that are multiples of 32, by their offset and size.
+    pub(super) multiples: &'a BTreeSet<(u64, u32)>,
 }
 
 /// What the lanes of a warp have in common.
@@ -35,7 +39,11 @@ pub(super) struct WarpValues {
 impl WarpValues {
     /// Finds the values that lanes have in common. The lanes of a warp go round a loop together if the conditions on which it
     /// is entered and goes on have one value for them as long as their iterations are the same.
-    pub(super) fn of(thread: &SymbolicThread, launch: WarpLaunch, variances: &Variances) -> Self {
+    pub(super) fn of(
+        thread: &SymbolicThread,
+        launch: WarpLaunch<'_>,
+        variances: &Variances,
+    ) -> Self {
         let mut loops: Vec<BlockId> = thread.loops.keys().copied().collect();
         loop {
             let count = loops.len();
@@ -66,7 +74,12 @@ impl WarpValues {
     }
 
     /// Joins to each value what follows from those of its operands; returns whether that changes any.
-    fn pass(&mut self, thread: &SymbolicThread, launch: WarpLaunch, variances: &Variances) -> bool {
+    fn pass(
+        &mut self,
+        thread: &SymbolicThread,
+        launch: WarpLaunch<'_>,
+        variances: &Variances,
+    ) -> bool {
         let mut changed = false;
         for at in thread.exprs.all() {
             let (old, bits) = (self.of[at.index()], thread.exprs.bits(at));
@@ -99,7 +112,7 @@ impl WarpValues {
         atom: Atom,
         bits: u32,
         thread: &SymbolicThread,
-        launch: WarpLaunch,
+        launch: WarpLaunch<'_>,
     ) -> Option<WarpValue> {
         let common_if = |is_common: bool| {
             if is_common { WarpValue::common(bits) } else { WarpValue::Any }
@@ -107,6 +120,9 @@ impl WarpValues {
         match atom {
             Atom::Tid(part) => Some(index(part, launch)),
             Atom::Ntid(0) if launch.has_whole_warps => {
+                Some(WarpValue::Common(CommonBits { zeros: 5, below: bits }))
+            }
+            Atom::Argument(offset, size) if launch.multiples.contains(&(offset, size.into())) => {
                 Some(WarpValue::Common(CommonBits { zeros: 5, below: bits }))
             }
             Atom::Ctaid(_)
@@ -168,7 +184,7 @@ impl WarpValues {
 }
 
 /// The index of a thread in a dimension of a block.
-fn index(part: u8, WarpLaunch { block, has_whole_warps }: WarpLaunch) -> WarpValue {
+fn index(part: u8, WarpLaunch { block, has_whole_warps, .. }: WarpLaunch<'_>) -> WarpValue {
     let part = usize::from(part);
     let most = match block[part] {
         ExtentBound::Is(extent) | ExtentBound::UpTo(extent) => u64::from(extent).max(1) - 1,
@@ -271,14 +287,16 @@ mod tests {
             let of = random(&mut thread.exprs, dice, bits, 4);
             let variances = Variances::of(&thread);
             let block = [ExtentBound::UpTo(1024), ExtentBound::Is(1), ExtentBound::Is(1)];
-            let launch = WarpLaunch { block, has_whole_warps: false };
+            let multiples = &BTreeSet::from([(0, 4)]);
+            let launch = WarpLaunch { block, has_whole_warps: false, multiples };
             let found = WarpValues::of(&thread, launch, &variances).of[of.index()];
             let found = found.expect("there are no loops");
             if found == WarpValue::Any || variances.variance(of) <= Variance::Cta {
                 continue;
             }
             for warp in [0, 1, 2, 17, 31] {
-                let arguments = [0, 1].map(|_| number(dice, 32));
+                let mut arguments = [0, 1].map(|_| number(dice, 32));
+                arguments[0] &= !31;
                 let value_of = |lane: u64| {
                     let atoms = |atom: Atom| match atom {
                         Atom::Tid(_) => warp * 32 + lane,

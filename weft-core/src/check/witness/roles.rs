@@ -6,7 +6,7 @@ use crate::ptx::isa::{Effect, Modifier, Opcode};
 
 /// What a number is used for; of several uses, the greatest counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum NumberRole {
+pub(in super::super) enum NumberRole {
     /// Nothing that is known.
     #[default]
     Unknown,

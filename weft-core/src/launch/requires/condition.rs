@@ -93,16 +93,25 @@ impl Requirement {
 
     /// Whether one of the clauses says that blocks have a multiple of `number` threads in a dimension.
     pub fn keeps_multiple(&self, of: Axis, number: u64) -> bool {
-        self.clauses().any(|clause| {
-            let Clause::Compare(Quantity::Combined(extent, Arithmetic::Rem, by), comparison, zero) =
-                clause
-            else {
-                return false;
+        self.clauses().any(|clause| clause.is_multiple(&LaunchVariable::Block(of), number))
+    }
+
+    /// Whether one of the clauses says that an argument is a multiple of a multiple of `number`.
+    pub fn keeps_argument_multiple(&self, position: usize, number: u64) -> bool {
+        self.clauses().any(|clause| clause.is_multiple(&LaunchVariable::Argument(position), number))
+    }
+
+    /// Returns the variables that clauses say are equal to something, with what they are equal to.
+    pub fn equalities(&self) -> impl Iterator<Item = (&LaunchVariable, &Quantity)> {
+        self.clauses().flat_map(|clause| {
+            let sides = match clause {
+                Clause::Compare(a, Comparison::Equal, b) => Some([(a, b), (b, a)]),
+                _ => None,
             };
-            let is_multiple = matches!(**by, Quantity::Number(by) if by > 0 && by % number == 0);
-            **extent == Quantity::Variable(LaunchVariable::Block(of))
-                && is_multiple
-                && (*comparison, zero) == (Comparison::Equal, &Quantity::Number(0))
+            sides.into_iter().flatten().filter_map(|(own, other)| match own {
+                Quantity::Variable(variable) => Some((variable, other)),
+                _ => None,
+            })
         })
     }
 
@@ -136,6 +145,17 @@ impl Clause {
                 Some(value > 0 && value & (value - 1) == 0)
             }
         }
+    }
+
+    /// Whether it says that a variable is a multiple of a multiple of `number`.
+    fn is_multiple(&self, variable: &LaunchVariable, number: u64) -> bool {
+        let Self::Compare(Quantity::Combined(of, Arithmetic::Rem, by), comparison, zero) = self
+        else {
+            return false;
+        };
+        matches!(&**of, Quantity::Variable(own) if own == variable)
+            && matches!(**by, Quantity::Number(by) if by > 0 && by % number == 0)
+            && (*comparison, zero) == (Comparison::Equal, &Quantity::Number(0))
     }
 
     /// Adds the variables that occur to `found`.
