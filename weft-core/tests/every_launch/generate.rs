@@ -69,6 +69,34 @@ pub(crate) fn meeting(seed: u64) -> String {
     )
 }
 
+/// Likewise, of a kernel whose threads might leave early, and go in steps that are passed.
+pub(crate) fn requiring(seed: u64) -> String {
+    let text = written(seed, |writer| {
+        if writer.dice.chance(60) {
+            let thread =
+                if writer.dice.chance(50) { "%r3".to_owned() } else { writer.global_thread() };
+            let bound = writer.dice.pick(&["%r0", "%r1", "%r2"]);
+            let compared = writer.dice.pick(&["setp.ge.u32", "setp.ge.s32", "setp.gt.u32"]);
+            writer.line(&format!("{compared} %p0, {thread}, {bound};\n    @%p0 bra EXIT;"));
+        }
+        match writer.dice.roll(3) {
+            0 => writer.unrolled(),
+            1 => writer.exchanging(),
+            _ => {
+                writer.shared();
+                writer.line("bar.sync 0;");
+                writer.shared();
+            }
+        }
+    });
+    // The extent of the block is passed, too.
+    let passes = seed.is_multiple_of(3) || seed.is_multiple_of(4);
+    let body = text.strip_prefix(PROLOGUE).filter(|_| passes);
+    body.map_or(text.clone(), |body| {
+        format!("{PROLOGUE}{}", body.replace("%r4,", "%r2,").replace("%r4;", "%r2;"))
+    })
+}
+
 /// Likewise, of a kernel whose threads draw places from counters.
 pub(crate) fn drawing(seed: u64) -> String {
     written(seed, Writer::drawing)

@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
-use weft_core::finding::{Assumption, Code, Verdict};
+use weft_core::finding::{Code, Verdict};
 use weft_core::launch::{Launch, Limit};
 use weft_core::{check, ptx};
 
 use crate::dice::Dice;
+use crate::required;
 use crate::sample::Sample;
 
 /// The findings that contradict a proof.
@@ -31,6 +32,8 @@ pub(crate) struct Tally {
     pub(crate) runs: usize,
     /// The kernels without a proof that have a defect in some sampled run.
     pub(crate) defective: usize,
+    /// The kernels that are proved, but not without their requirements.
+    pub(crate) required: usize,
 }
 
 /// Runs few instructions, and looks for no witness.
@@ -45,6 +48,47 @@ fn is_defective(module: &ptx::Module, launch: &Launch) -> bool {
     let kernel = module.kernels().next().expect("the text has a kernel");
     let report = check(module, kernel, &limited(launch.clone())).expect("the launch fits");
     report.findings.iter().any(|finding| EXCLUDED.contains(&finding.code))
+}
+
+/// Tries to prove the kernel that a seed gives under random requirements; if that succeeds, samples launches that fulfil them.
+fn compare_required((seed, text): (u64, String), samples: usize, tally: &mut Tally) {
+    let module = ptx::parse(&text);
+    let kernel = module.kernels().next().expect("the text has a kernel");
+    let mut dice = Dice::new(seed ^ 0x5eed);
+    let requires = required::some(&mut dice);
+    let launch = Launch { requires: requires.clone(), ..Launch::default() };
+    // Requirements might exclude each other.
+    let Ok(report) = check(&module, kernel, &limited(launch)) else { return };
+    let Some(proved) = report.proved.filter(|_| report.verdict() == Verdict::Clean) else {
+        tally.open += usize::from(report.verdict() != Verdict::Clean);
+        return;
+    };
+    tally.proved += 1;
+    let without = check(&module, kernel, &limited(Launch::default())).expect("the kernel links");
+    tally.required += usize::from(without.verdict() != Verdict::Clean);
+    let sample = Sample::of(&report);
+    for _ in 0..samples {
+        let mut launch = sample.within(&mut dice, proved);
+        if !required::fulfil(&mut launch, &requires) {
+            continue;
+        }
+        tally.runs += 1;
+        let words: Vec<String> = requires.iter().map(ToString::to_string).collect();
+        assert!(
+            !is_defective(&module, &launch),
+            "seed {seed} is proved for {} with {words:?}, but races under {launch:?}:\n{text}",
+            proved.sentence()
+        );
+    }
+}
+
+/// Compares the kernels of all seeds under random requirements.
+pub(crate) fn run_required(kernel: fn(u64) -> String, seeds: Range<u64>, samples: usize) -> Tally {
+    let mut tally = Tally::default();
+    for seed in seeds {
+        compare_required((seed, kernel(seed)), samples, &mut tally);
+    }
+    tally
 }
 
 /// Tries to prove the kernel that a seed gives. If that succeeds, samples launches that the proof is about; otherwise a quarter as
@@ -63,11 +107,7 @@ fn compare((seed, text): (u64, String), samples: usize, tally: &mut Tally) {
     }
     tally.proved += 1;
     let Some(proved) = report.proved else { return };
-    let takes = |wanted: &Assumption| report.assumptions.contains(wanted);
-    let sample = Sample {
-        is_small: takes(&Assumption::UnwrappedIndices),
-        is_nonzero: takes(&Assumption::NonzeroDivisors),
-    };
+    let sample = Sample::of(&report);
     for _ in 0..samples {
         let launch = sample.within(&mut dice, proved);
         tally.runs += 1;

@@ -5,6 +5,7 @@
 mod dice;
 mod generate;
 mod law;
+mod required;
 mod sample;
 
 #[test]
@@ -12,6 +13,12 @@ fn what_is_proved_for_every_launch_holds_in_samples() {
     let tally = law::run(generate::kernel, 0..400, 16);
     assert!(tally.proved > 50 && tally.runs > 500, "{tally:?}");
     assert!(tally.defective > 100, "{tally:?}");
+}
+
+#[test]
+fn what_is_proved_under_requirements_holds_where_they_are_fulfilled() {
+    let tally = law::run_required(generate::requiring, 0..250, 10);
+    assert!(tally.proved > 25 && tally.runs > 120 && tally.required > 5, "{tally:?}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use weft_core::finding::ProvedFor;
+use weft_core::finding::{Assumption, ProvedFor, Report};
 use weft_core::launch::{Arg, Dim3, Dimensions, ExtentBound, Launch};
 
 use crate::dice::Dice;
@@ -53,6 +53,15 @@ fn in_words(bounds: [ExtentBound; 3]) -> [ExtentBound; 3] {
 }
 
 impl Sample {
+    /// What the arguments have to be for a proof that a report is of.
+    pub(crate) fn of(report: &Report) -> Self {
+        let takes = |wanted: &Assumption| report.assumptions.contains(wanted);
+        Self {
+            is_small: takes(&Assumption::UnwrappedIndices),
+            is_nonzero: takes(&Assumption::NonzeroDivisors),
+        }
+    }
+
     /// Returns a launch with ordinary arguments.
     pub(crate) fn any(dice: &mut Dice) -> AnyLaunch {
         let sample = Self { is_small: true, is_nonzero: false };

@@ -1,0 +1,70 @@
+//! Requirements for random kernels, and arguments that fulfil them.
+
+use weft_core::launch::requires::{LaunchVariable, Quantity, Requirement, parse};
+use weft_core::launch::{Arg, Dim3, Dimensions, Launch};
+
+use crate::dice::Dice;
+
+/// Between the numbers that a kernel takes, which have the positions 2 to 4, and the extents of its block.
+const REQUIREMENTS: [&str; 18] = [
+    "#4 == block.x",
+    "#4 == block.x",
+    "#2 == block.x",
+    "#3 == block.x",
+    "#2 == #3",
+    "#3 == #4",
+    "#2 % 32 == 0",
+    "#2 % 32 == 0",
+    "#3 % 64 == 0",
+    "#4 % 2 == 0",
+    "block.x % 32 == 0",
+    "block.x == 64",
+    "pow2(block.x)",
+    "#4 >= block.x",
+    "#2 <= block.x",
+    "#3 >= #2",
+    "#2 % #3 == 0",
+    "#4 >= 1",
+];
+
+/// Returns one to three requirements.
+pub(crate) fn some(dice: &mut Dice) -> Vec<Requirement> {
+    let one = |text: &str| parse(text).expect("the text is a requirement");
+    (0..=dice.roll(3)).map(|_| one(dice.pick(&REQUIREMENTS))).collect()
+}
+
+/// Changes the arguments of a launch so that it fulfils requirements, if that is easy; returns whether it does.
+pub(crate) fn fulfil(launch: &mut Launch, requirements: &[Requirement]) -> bool {
+    for requirement in requirements {
+        for (variable, other) in requirement.equalities() {
+            let (LaunchVariable::Argument(at), Quantity::Variable(other)) = (variable, other)
+            else {
+                continue;
+            };
+            if let Some(value) = value(launch, other) {
+                launch.args.insert(*at, Arg::Integer(value));
+            }
+        }
+        for at in 2..5 {
+            if requirement.keeps_argument_multiple(at, 32)
+                && let Some(value) = value(launch, &LaunchVariable::Argument(at))
+            {
+                launch.args.insert(at, Arg::Integer(value / 64 * 64));
+            }
+        }
+    }
+    let known = |variable: &LaunchVariable| value(launch, variable);
+    requirements.iter().all(|requirement| requirement.holds(&known) == Some(true))
+}
+
+fn value(launch: &Launch, variable: &LaunchVariable) -> Option<i128> {
+    let extents = launch.block.and_then(Dimensions::known).unwrap_or(Dim3::line(1));
+    match variable {
+        LaunchVariable::Argument(at) => match launch.args.get(at)? {
+            Arg::Integer(value) => Some(*value),
+            _ => None,
+        },
+        LaunchVariable::Block(axis) => Some(axis.of(extents).into()),
+        LaunchVariable::Grid(_) | LaunchVariable::Named(_) => None,
+    }
+}
