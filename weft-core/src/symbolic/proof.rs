@@ -127,17 +127,7 @@ pub(crate) fn prove(
     };
     prover.within_ctas(&intervals);
     prover.between_ctas();
-    if !prover.gaps.is_empty() {
-        let spent = budget.effort - prover.effort.get();
-        let Prover { gaps, candidates, depends_on, .. } = prover;
-        return Err(Unproved { gaps, candidates, depends_on, spent });
-    }
-    Ok(Proof {
-        block: launched.block,
-        grid: launched.grid,
-        arithmetic: prover.assumed,
-        trusts_solver: prover.trusts_solver,
-    })
+    prover.result()
 }
 
 /// The offset, condition, size and innermost loop of an access.
@@ -174,6 +164,21 @@ struct Prover<'a> {
 }
 
 impl Prover<'_> {
+    /// What came of the comparisons.
+    fn result(self) -> Result<Proof, Unproved> {
+        let Self { launched, gaps, candidates, depends_on, .. } = self;
+        if !gaps.is_empty() {
+            let spent = self.budget.effort - self.effort.get();
+            return Err(Unproved { gaps, candidates, depends_on, spent });
+        }
+        Ok(Proof {
+            block: launched.block,
+            grid: launched.grid,
+            arithmetic: self.assumed,
+            trusts_solver: self.trusts_solver,
+        })
+    }
+
     /// Compares the accesses of threads of one cta in each interval.
     fn within_ctas(&mut self, intervals: &[BarrierInterval]) {
         if self.launched.block.iter().all(|extent| *extent == ExtentBound::Is(1)) {

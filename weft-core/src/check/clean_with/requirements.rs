@@ -80,7 +80,7 @@ struct SearchBudget {
 
 /// What an attempt to prove the kernel shows.
 #[derive(Clone, PartialEq, Eq)]
-enum Attempt {
+enum ProofAttempt {
     Proved,
     /// The proof ends at a gap, which depends on these parameters, if it depends on nothing else that is passed.
     EndsAt(Gap, Option<BTreeSet<usize>>),
@@ -92,12 +92,12 @@ impl RequirementSearch<'_> {
     /// Returns these conditions and further ones with which the kernel is proved.
     fn extended(&mut self, chosen: Vec<Requirement>) -> Option<Vec<Requirement>> {
         let (gap, parameters) = match self.attempt(&chosen, ProofScope::Kernel) {
-            Attempt::Proved => {
+            ProofAttempt::Proved => {
                 let needed = self.needed(chosen);
                 return self.is_meant(&needed).then_some(needed);
             }
-            Attempt::EndsAt(gap, parameters) if chosen.len() < MOST => (gap, parameters),
-            Attempt::EndsAt(..) | Attempt::Nothing => return None,
+            ProofAttempt::EndsAt(gap, parameters) if chosen.len() < MOST => (gap, parameters),
+            ProofAttempt::EndsAt(..) | ProofAttempt::Nothing => return None,
         };
         let (scope, parameters) = match gap {
             Gap::Pair(a, b) => (ProofScope::Pair(a, b), Some(parameters?)),
@@ -146,9 +146,9 @@ impl RequirementSearch<'_> {
     /// Whether a proof under these conditions does not end at a gap.
     fn closes(&mut self, chosen: &[Requirement], gap: Gap, scope: ProofScope<'_>) -> bool {
         match self.attempt(chosen, scope) {
-            Attempt::Proved => true,
-            Attempt::EndsAt(other, _) => other != gap,
-            Attempt::Nothing => false,
+            ProofAttempt::Proved => true,
+            ProofAttempt::EndsAt(other, _) => other != gap,
+            ProofAttempt::Nothing => false,
         }
     }
 
@@ -158,7 +158,7 @@ impl RequirementSearch<'_> {
         while chosen.len() > 1 && at < chosen.len() {
             let mut fewer = chosen.clone();
             fewer.remove(at);
-            if self.attempt(&fewer, ProofScope::Kernel) == Attempt::Proved {
+            if self.attempt(&fewer, ProofScope::Kernel) == ProofAttempt::Proved {
                 chosen = fewer;
             } else {
                 at += 1;
@@ -175,24 +175,27 @@ impl RequirementSearch<'_> {
     }
 
     /// Tries to prove the kernel, or a part of it, under these conditions.
-    fn attempt(&mut self, chosen: &[Requirement], scope: ProofScope<'_>) -> Attempt {
+    fn attempt(&mut self, chosen: &[Requirement], scope: ProofScope<'_>) -> ProofAttempt {
         let (left, most) = match scope {
             ProofScope::Pair(..) => (&mut self.left.effort_of_pairs, EFFORT_OF_PAIR),
             ProofScope::Kernel | ProofScope::Open(_) => (&mut self.left.effort, SEARCH.effort),
         };
         if self.left.attempts == 0 || *left == 0 {
-            return Attempt::Nothing;
+            return ProofAttempt::Nothing;
         }
         self.left.attempts -= 1;
         let kernel = self.request.linked.kernel;
         let launch = with(self.request.launch, chosen);
-        let Ok(launch) = applied(self.program, kernel, &launch) else { return Attempt::Nothing };
+        let Ok(launch) = applied(self.program, kernel, &launch) else {
+            return ProofAttempt::Nothing;
+        };
         let budget = (None, ProofBudget::of_condition(most.min(*left)));
         match every_input::prove(self.program, (kernel, &launch), scope, budget) {
-            Ok(_) => Attempt::Proved,
+            Ok(_) => ProofAttempt::Proved,
             Err(Unproved { gaps, depends_on, spent, .. }) => {
                 *left -= spent;
-                gaps.first().map_or(Attempt::Nothing, |gap| Attempt::EndsAt(*gap, depends_on))
+                gaps.first()
+                    .map_or(ProofAttempt::Nothing, |gap| ProofAttempt::EndsAt(*gap, depends_on))
             }
         }
     }
