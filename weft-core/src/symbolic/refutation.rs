@@ -161,13 +161,15 @@ impl System {
 
     /// Solves the equations of few terms, as that of how often a loop was gone round: what is left of facts is shorter.
     fn solve_short_equations(&mut self) {
-        for at in 0..self.conditions.zero.len() {
-            let equation = &self.conditions.zero[at];
+        let mut at = 0;
+        // A substitution that goes too far leaves no equation.
+        while let Some(equation) = self.conditions.zero.get(at) {
             if equation.len() < FEW_TERMS
                 && let Some((var, value)) = equation.solved(Some)
             {
                 self.substitute(var, &value);
             }
+            at += 1;
         }
     }
 
