@@ -21,7 +21,9 @@ const MOST: usize = 3;
 const SEARCH: SearchBudget =
     SearchBudget { attempts: 150, effort: 100_000, effort_of_pairs: 40_000 };
 /// The most instructions of the kernel in all attempts of a search.
-const INSTRUCTIONS: usize = 100_000;
+const INSTRUCTIONS: usize = 40_000;
+/// In a kernel of more blocks, no conditions are looked for: what a proof costs beside its steps grows with nested branches.
+const MOST_BLOCKS: usize = 24;
 /// The most steps of an attempt that is about two accesses.
 const EFFORT_OF_PAIR: u32 = 10_000;
 
@@ -33,6 +35,9 @@ pub(super) fn find(
     defective: Option<&ChosenInput>,
 ) -> Option<CleanSetting> {
     let (kernel, launch) = (request.linked.kernel, request.launch);
+    if program.blocks.len() > MOST_BLOCKS {
+        return None;
+    }
     let attempts = u32::try_from(INSTRUCTIONS / program.code.len().max(1)).unwrap_or(u32::MAX);
     let budget = SearchBudget { attempts: SEARCH.attempts.min(attempts), ..SEARCH };
     let candidates = Vec::new();
