@@ -28,9 +28,10 @@ impl Kernel<'_> {
     pub(super) fn lines(&self, report: &Report) -> Vec<String> {
         let [block, requires] = clean_settings_of(report);
         let mut lines = vec![self.block(block), self.grid()];
-        lines.extend(requires.map(|line| {
-            format!("# {line}  # if the host keeps to that, the kernel is clean for every launch")
-        }));
+        lines.extend(
+            requires
+                .map(|line| format!("# {line}  # if the host keeps to that, the kernel is clean")),
+        );
         lines.extend(self.shared());
         lines.extend(self.arguments());
         lines

@@ -2,9 +2,16 @@
 
 use crate::flow::{Program, Special};
 use crate::launch::Dim3;
+use crate::ptx::Function;
 
 /// The threads of a row of a guessed block of several dimensions.
 const ROW: u32 = 32;
+/// The blocks of one dimension that are tried, the most ordinary first.
+const LINES: [u32; 6] = [256, 128, 64, 32, 512, 1024];
+/// The blocks of two dimensions.
+const PLANES: [[u32; 2]; 6] = [[32, 8], [16, 16], [32, 4], [8, 8], [32, 32], [32, 1]];
+/// The blocks of three dimensions.
+const SOLIDS: [[u32; 3]; 3] = [[8, 8, 4], [4, 4, 4], [32, 4, 2]];
 /// The ctas of an ordinary grid in each dimension that the kernel distinguishes.
 const CTAS: u32 = 2;
 
@@ -35,4 +42,16 @@ pub(super) fn grid(program: &Program) -> Dim3 {
     let [x, y, z] =
         [(0, x), (1, y), (2, z)].map(|(at, own)| if reads(at) { CTAS * own } else { own });
     Dim3 { x, y, z }
+}
+
+/// Returns ordinary blocks with the dimensions that a kernel distinguishes, within its bound.
+pub(super) fn ordinary_blocks(program: &Program, kernel: &Function) -> Vec<Dim3> {
+    let most = kernel.maxntid.map_or(Dim3::MAX_THREADS, |[x, y, z]| Dim3 { x, y, z }.count());
+    let line = || LINES.map(Dim3::line).to_vec();
+    let all = match [0, 1, 2].map(|dimension| program.distinguishes_threads(dimension)) {
+        [_, false, false] => line(),
+        [_, true, false] => PLANES.map(|[x, y]| Dim3 { x, y, z: 1 }).to_vec(),
+        _ => SOLIDS.map(|[x, y, z]| Dim3 { x, y, z }).to_vec(),
+    };
+    all.into_iter().filter(|block| block.count() <= most).collect()
 }

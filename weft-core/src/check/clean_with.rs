@@ -16,8 +16,6 @@ use crate::finding::{Class, Code, Finding, Report, Verdict};
 use crate::launch::{Launch, Limit};
 use crate::symbolic::{Gap, Unproved};
 
-pub(super) use block::blocks;
-
 /// The resources of the check with a setting, if those of the launch are not less.
 const CONFIRMATION: Limit = Limit { instructions: 1 << 18, memory: 1 << 28 };
 
@@ -67,19 +65,20 @@ fn clean(request: &CheckRequest<'_>, launch: &Launch) -> Option<Report> {
     (report.verdict() == Verdict::Clean && !report.is_unfit()).then_some(report)
 }
 
-/// Whether a run of a launch finds nothing wrong with it, and it is not known to be one that the kernel is not meant for.
+/// Whether a run of a launch reaches accesses or barriers and has no defect and no warning.
 fn is_flawless(request: &CheckRequest<'_>, launch: &Launch) -> bool {
-    let trial = CheckRequest { launch, effort: Effort::Trial, outside: None, ..*request };
     let is_flaw = |own: &Finding| matches!(own.code.class(), Class::Defect | Class::Warning);
-    let found = prove(&trial);
-    found.is_ok_and(|CheckedProgram { report, .. }| {
+    run(request, launch).is_some_and(|report| {
         !report.is_unfit() && !report.findings.iter().any(is_flaw) && report.coverage.reached > 0
     })
 }
 
 /// Whether a run of a launch finds a defect.
 fn is_defective(request: &CheckRequest<'_>, launch: &Launch) -> bool {
+    run(request, launch).is_some_and(|report| report.verdict() == Verdict::Defect)
+}
+
+fn run(request: &CheckRequest<'_>, launch: &Launch) -> Option<Report> {
     let trial = CheckRequest { launch, effort: Effort::Trial, outside: None, ..*request };
-    let found = prove(&trial);
-    found.is_ok_and(|found| found.report.verdict() == Verdict::Defect)
+    Some(prove(&trial).ok()?.report)
 }

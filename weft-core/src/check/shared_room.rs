@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 
 use super::find::Effort;
-use super::{CheckRequest, applied, clean_with, prove, witness};
+use super::{CheckRequest, applied, chosen_sizes, prove, witness};
 use crate::explain::witness::{ChosenInput, finding};
 use crate::finding::{Code, Finding, ProvedFor, Report, Verdict};
 use crate::flow::{Program, Symbol};
@@ -59,7 +59,7 @@ pub(super) fn narrow(request: &CheckRequest<'_>, program: &Program, report: &mut
 /// The blocks to run with, the largest first: ordinary ones, and one that the requirements of the launch permit.
 fn blocks(request: &CheckRequest<'_>, program: &Program) -> Vec<Dim3> {
     let kernel = request.linked.kernel;
-    let mut blocks = clean_with::blocks(program, kernel);
+    let mut blocks = chosen_sizes::ordinary_blocks(program, kernel);
     let permitted = applied(program, kernel, request.launch).ok();
     let permitted = permitted.and_then(|launch| witness::ordinary(program, kernel, &launch));
     blocks.extend(permitted.and_then(|input| input.block));

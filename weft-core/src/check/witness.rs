@@ -27,7 +27,7 @@ use std::collections::BTreeSet;
 
 use super::find::Effort;
 use super::linked::LinkedKernel;
-use super::{CheckError, CheckRequest, CheckedProgram, applied, clean_with, key, prove, request};
+use super::{CheckError, CheckRequest, CheckedProgram, applied, chosen_sizes, key, prove, request};
 use crate::explain::witness::{self, ChosenInput, ChosenValue};
 use crate::explain::{doubts, races};
 use crate::finding::{Class, Code, Finding, Report};
@@ -163,7 +163,7 @@ pub(super) fn search(
     let table = (0..launch.options.witness.min(MOST)).map(|number| values::choose(&open, number));
     // A size that a kernel is written for, such as 128 or 256, is rarely one that an argument is.
     let sizes = if block.is_none() && launch.block.is_none() {
-        clean_with::blocks(program, kernel)
+        chosen_sizes::ordinary_blocks(program, kernel)
     } else {
         Vec::new()
     };

@@ -33,7 +33,7 @@ impl Conflict {
     /// Number of conflicts.
     pub(super) const COUNT: usize = 5;
 
-    /// Whether it is more than that: something to report.
+    /// Whether accesses that conflict in this way are reported.
     pub fn is_race(self) -> bool {
         self != Self::Value
     }

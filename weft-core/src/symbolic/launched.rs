@@ -20,7 +20,7 @@ pub(super) struct LaunchedValues {
     pub(super) has_whole_warps: bool,
     /// The arguments that are given as numbers, by the offset of their first byte: their sizes and bits.
     given: BTreeMap<u64, (u32, u64)>,
-    /// The arguments that are required to be equal to something else: by the offset and size of the argument.
+    /// What arguments are required to be equal to, by their offset and size.
     equal: BTreeMap<(u64, u32), EqualTo>,
     /// The arguments that are multiples of the size of a warp, by their offset and size.
     pub(super) multiples: BTreeSet<(u64, u32)>,
@@ -53,9 +53,9 @@ pub(crate) struct StatedSizes {
 }
 
 impl StatedSizes {
-    /// Returns the extents of block and grid. Those that are neither given nor required to be a number are open up to the last dimension of which the kernel
-    /// reads an index or a requirement speaks, and in x for blocks and for any grid; behind it they are 1. A launch with an
-    /// extent in y has one in x, whether the kernel reads that index or not.
+    /// Returns the extents of block and grid. Those that are neither given nor required to be a number are open up to the last
+    /// dimension of which the kernel reads an index or a requirement speaks, and in x for blocks and for any grid; behind it
+    /// they are 1. A launch with an extent in y has one in x, whether the kernel reads that index or not.
     fn extents(self, program: &Program, launch: &Launch) -> [[ExtentBound; 3]; 2] {
         let required: Vec<_> = launch.requires.iter().flat_map(Requirement::variables).collect();
         let is_required = |variable: LaunchVariable| required.contains(&&variable);
@@ -124,9 +124,10 @@ impl LaunchedValues {
             grid,
             has_whole_warps: match block[0] {
                 ExtentBound::Is(extent) => (extent as usize).is_multiple_of(WARP),
-                ExtentBound::UpTo(_) => {
-                    launch.requires.iter().any(|own| own.keeps_multiple(Axis::X, WARP as u64))
-                }
+                ExtentBound::UpTo(_) => launch
+                    .requires
+                    .iter()
+                    .any(|own| own.keeps_multiple(&LaunchVariable::Block(Axis::X), WARP as u64)),
             },
             given: launch.args.iter().filter_map(of_number).collect(),
             equal: equal_arguments(program, launch),
@@ -238,7 +239,7 @@ impl LaunchedValues {
     }
 }
 
-/// The least size of an argument that can hold every extent of a block.
+/// The bytes of an argument that can hold every extent of a block or a grid.
 const SIZE_OF_EXTENT: u32 = 4;
 
 /// Returns the arguments that requirements say are equal to an extent, or to an argument of the same type before them.
@@ -269,8 +270,12 @@ fn equal_arguments(program: &Program, launch: &Launch) -> BTreeMap<(u64, u32), E
 
 /// Returns the arguments that requirements say are multiples of the size of a warp.
 fn multiples(program: &Program, launch: &Launch) -> BTreeSet<(u64, u32)> {
-    let is_multiple =
-        |at: usize| launch.requires.iter().any(|own| own.keeps_argument_multiple(at, WARP as u64));
+    let is_multiple = |at: usize| {
+        launch
+            .requires
+            .iter()
+            .any(|own| own.keeps_multiple(&LaunchVariable::Argument(at), WARP as u64))
+    };
     let params = program.params.iter().enumerate().filter(|(at, _)| is_multiple(*at));
     params.filter_map(|(_, param)| Some((param.offset, u32::try_from(param.size).ok()?))).collect()
 }

@@ -326,11 +326,11 @@ impl Lift<'_> {
 
 /// Whether `a` is below `b`, if one is an index of a thread and the other the extent of blocks in that dimension.
 fn is_below(exprs: &Exprs, a: Expr, b: Expr) -> Option<bool> {
-    let atom = |of: Expr| match exprs.node(of) {
+    let unextended = |of: Expr| match exprs.node(of) {
         ExprNode::Zext(inner) => exprs.node(inner),
         node => node,
     };
-    match (atom(a), atom(b)) {
+    match (unextended(a), unextended(b)) {
         (ExprNode::Atom(Atom::Tid(index)), ExprNode::Atom(Atom::Ntid(extent)))
             if index == extent =>
         {

@@ -42,8 +42,8 @@ pub(crate) struct Unproved {
     pub(crate) gaps: Vec<Gap>,
     /// Launches with which two threads might access the same bytes.
     pub(crate) candidates: Vec<CandidateLaunch>,
-    /// The parameters that the addresses and the conditions of the first such pair depend on, by position; `None` if they also
-    /// depend on what memory holds, or on something that nothing is known of.
+    /// The parameters that the addresses and the conditions of the first pair that is not proved depend on, by position; `None`
+    /// if there is none, or an address depends on what memory holds, or on a result that is not followed.
     pub(crate) depends_on: Option<BTreeSet<usize>>,
     /// The steps that the comparisons of pairs took.
     pub(crate) spent: u32,

@@ -289,8 +289,8 @@ impl Prover<'_> {
         }
     }
 
-    /// Returns the parameters that the addresses and the conditions of two accesses depend on; `None` if the addresses also
-    /// depend on something else that is no index of a thread and no extent.
+    /// Returns the parameters that the addresses and the conditions of two accesses depend on; `None` if an address depends on
+    /// what memory holds, or on a result that is not followed.
     fn parameters(&self, pair: [usize; 2]) -> Option<BTreeSet<usize>> {
         let exprs = &self.thread.exprs;
         let atoms = |of: fn(&BasedAccess) -> Expr| {

@@ -23,14 +23,9 @@ impl ProofBudget {
     /// proved.
     pub(crate) const AFTER_RUN: Self = Self { gaps: 1, wants_candidates: false, ..Self::VERDICT };
 
-    /// The budget of a proof under one of many conditions, which ends at the first pair that is not proved.
-    pub(crate) fn of_condition(effort: u32) -> Self {
-        Self { effort, questions: 0, gaps: 1, wants_candidates: false }
-    }
-
-    /// The budget of a proof for one of several blocks, which ends at the first pair that is not proved. `asks`: whether the
-    /// solver is asked.
-    pub(crate) fn attempt(asks: bool) -> Self {
-        Self { effort: 100_000, questions: asks.into(), gaps: 1, wants_candidates: false }
+    /// The budget of one of several attempts, which ends at the first pair that is not proved. `effort`: the steps that it can
+    /// take. `asks`: whether the solver is asked.
+    pub(crate) fn attempt(effort: u32, asks: bool) -> Self {
+        Self { effort, questions: asks.into(), gaps: 1, wants_candidates: false }
     }
 }

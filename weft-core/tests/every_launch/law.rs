@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use weft_core::finding::{Code, Verdict};
+use weft_core::finding::{Code, ProvedFor, Report, Verdict};
+use weft_core::launch::requires::Requirement;
 use weft_core::launch::{Launch, Limit};
 use weft_core::{check, ptx};
 
@@ -50,6 +51,40 @@ fn is_defective(module: &ptx::Module, launch: &Launch) -> bool {
     report.findings.iter().any(|finding| EXCLUDED.contains(&finding.code))
 }
 
+/// A kernel, and the requirements that it is proved under.
+struct LawKernel<'a> {
+    seed: u64,
+    text: &'a str,
+    module: &'a ptx::Module,
+    requires: &'a [Requirement],
+}
+
+impl LawKernel<'_> {
+    /// Runs launches that a proof is about; those that do not fulfil the requirements are left out.
+    fn holds_in_samples(
+        &self,
+        (report, proved): (&Report, ProvedFor),
+        (samples, dice): (usize, &mut Dice),
+        tally: &mut Tally,
+    ) {
+        let Self { seed, text, module, requires } = *self;
+        let sample = Sample::of(report);
+        for _ in 0..samples {
+            let mut launch = sample.within(dice, proved);
+            if !required::fulfil(&mut launch, requires) {
+                continue;
+            }
+            tally.runs += 1;
+            let words: Vec<String> = requires.iter().map(ToString::to_string).collect();
+            assert!(
+                !is_defective(module, &launch),
+                "seed {seed} is proved for {} with {words:?}, but races under {launch:?}:\n{text}",
+                proved.sentence()
+            );
+        }
+    }
+}
+
 /// Tries to prove the kernel that a seed gives under random requirements; if that succeeds, samples launches that fulfil them.
 fn compare_required((seed, text): (u64, String), samples: usize, tally: &mut Tally) {
     let module = ptx::parse(&text);
@@ -66,20 +101,8 @@ fn compare_required((seed, text): (u64, String), samples: usize, tally: &mut Tal
     tally.proved += 1;
     let without = check(&module, kernel, &limited(Launch::default())).expect("the kernel links");
     tally.required += usize::from(without.verdict() != Verdict::Clean);
-    let sample = Sample::of(&report);
-    for _ in 0..samples {
-        let mut launch = sample.within(&mut dice, proved);
-        if !required::fulfil(&mut launch, &requires) {
-            continue;
-        }
-        tally.runs += 1;
-        let words: Vec<String> = requires.iter().map(ToString::to_string).collect();
-        assert!(
-            !is_defective(&module, &launch),
-            "seed {seed} is proved for {} with {words:?}, but races under {launch:?}:\n{text}",
-            proved.sentence()
-        );
-    }
+    let kernel = LawKernel { seed, text: &text, module: &module, requires: &requires };
+    kernel.holds_in_samples((&report, proved), (samples, &mut dice), tally);
 }
 
 /// Compares the kernels of all seeds under random requirements.
@@ -107,16 +130,8 @@ fn compare((seed, text): (u64, String), samples: usize, tally: &mut Tally) {
     }
     tally.proved += 1;
     let Some(proved) = report.proved else { return };
-    let sample = Sample::of(&report);
-    for _ in 0..samples {
-        let launch = sample.within(&mut dice, proved);
-        tally.runs += 1;
-        assert!(
-            !is_defective(&module, &launch),
-            "seed {seed} is proved for {}, but races under {launch:?}:\n{text}",
-            proved.sentence()
-        );
-    }
+    let kernel = LawKernel { seed, text: &text, module: &module, requires: &[] };
+    kernel.holds_in_samples((&report, proved), (samples, &mut dice), tally);
 }
 
 /// Compares the kernels of all seeds.

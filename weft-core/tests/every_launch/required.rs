@@ -46,8 +46,9 @@ pub(crate) fn fulfil(launch: &mut Launch, requirements: &[Requirement]) -> bool 
             }
         }
         for at in 2..5 {
-            if requirement.keeps_argument_multiple(at, 32)
-                && let Some(value) = value(launch, &LaunchVariable::Argument(at))
+            let argument = LaunchVariable::Argument(at);
+            if requirement.keeps_multiple(&argument, 32)
+                && let Some(value) = value(launch, &argument)
             {
                 launch.args.insert(at, Arg::Integer(value / 64 * 64));
             }

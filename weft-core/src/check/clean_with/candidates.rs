@@ -4,16 +4,17 @@ use crate::check::every_input::exchanges_in_warps;
 use crate::check::witness::{NumberRole, integers};
 use crate::emulate::WARP;
 use crate::flow::Program;
-use crate::launch::requires::Requirement;
-use crate::launch::requires::{Arithmetic, Axis, Clause, Comparison, LaunchVariable, Quantity};
+use crate::launch::requires::{
+    Arithmetic, Axis, Clause, Comparison, LaunchVariable, Quantity, Requirement,
+};
 use crate::launch::{Dimensions, Launch};
 use crate::ptx::Function;
 
 /// The most numbers that conditions are about.
 const MOST_NUMBERS: usize = 8;
-/// What a number might be a multiple of: the lanes of vectors and warps, and the two halves of something.
+/// What a number might be a multiple of: two halves, the elements of vectors, the lanes of a warp.
 const MULTIPLES: [u64; 5] = [2, 4, 8, 16, 32];
-/// How large a block might be at most.
+/// What the extent of a block in x might be, or might be at most.
 const BLOCKS: [u64; 5] = [512, 256, 128, 64, 32];
 
 /// Returns the condition that blocks have whole warps, if the block is open and lanes of a warp exchange values: it is mostly
@@ -74,7 +75,7 @@ pub(super) fn between_numbers_and_block(
     }
     all.extend(pairs().map(|(a, b)| is(a, Equal, b)));
     let single = |first: Clause| Requirement { first, rest: Vec::new() };
-    // Two halves of each of several parts.
+    // Equal parts of something, each with two halves.
     let halves = pairs().map(|(a, b)| Requirement {
         first: is_multiple(a, b),
         rest: vec![is_multiple(b, &Quantity::Number(2))],

@@ -1,17 +1,16 @@
 //! Looks for conditions on what the host launches with which a kernel is proved for everything else.
 //!
 //! A proof ends at a gap. A condition that closes it leads to the next gap, and so on, until there is none; what turns out
-//! not to be needed is dropped. Where lanes of a warp exchange values, the search begins again
-//! with blocks of whole warps.
+//! not to be needed is dropped. Where lanes of a warp exchange values, the search begins again with blocks of whole warps.
 
 use std::collections::BTreeSet;
 
-use super::super::requirements::{domains, named};
-use super::super::{CheckRequest, applied, every_input, witness};
 use super::{CleanSetting, candidates, clean, is_flawless};
+use crate::check::requirements::{domains, named};
+use crate::check::{CheckRequest, applied, every_input, witness};
 use crate::explain::witness::ChosenInput;
 use crate::flow::Program;
-use crate::launch::requires::{LaunchVariable, Requirement, bounds};
+use crate::launch::requires::{LaunchVariable, Requirement};
 use crate::launch::{Dimensions, Launch};
 use crate::symbolic::{Gap, ProofBudget, ProofScope, Unproved};
 
@@ -40,12 +39,9 @@ pub(super) fn find(
     }
     let attempts = u32::try_from(INSTRUCTIONS / program.code.len().max(1)).unwrap_or(u32::MAX);
     let budget = SearchBudget { attempts: SEARCH.attempts.min(attempts), ..SEARCH };
-    let candidates = Vec::new();
+    let candidates = candidates::between_numbers_and_block(program, kernel, launch);
     let mut search = RequirementSearch { request, program, defective, candidates, left: budget };
-    let mut candidates = candidates::between_numbers_and_block(program, kernel, launch);
-    // What the input with the defect does not fulfil, a host that is not meant to pass it might keep to.
-    candidates.sort_by_key(|own| !search.is_excluded(std::slice::from_ref(own)));
-    search.candidates = candidates;
+    search.sort_candidates();
     let whole_warps = candidates::whole_warps(program, kernel, launch);
     let starts = [Some(Vec::new()), whole_warps.map(|own| vec![own])];
     let found = starts.into_iter().flatten().find_map(|start| {
@@ -58,6 +54,7 @@ pub(super) fn find(
     Some(CleanSetting { line, report })
 }
 
+/// Returns the launch with further requirements.
 fn with(launch: &Launch, more: &[Requirement]) -> Launch {
     let mut required = launch.clone();
     required.requires.extend_from_slice(more);
@@ -67,7 +64,9 @@ fn with(launch: &Launch, more: &[Requirement]) -> Launch {
 struct RequirementSearch<'a> {
     request: &'a CheckRequest<'a>,
     program: &'a Program,
+    /// An input with which the kernel has a defect.
     defective: Option<&'a ChosenInput>,
+    /// The conditions that are tried, in this order.
     candidates: Vec<Requirement>,
     left: SearchBudget,
 }
@@ -87,13 +86,22 @@ struct SearchBudget {
 #[derive(Clone, PartialEq, Eq)]
 enum ProofAttempt {
     Proved,
-    /// The proof ends at a gap, which depends on these parameters, if it depends on nothing else that is passed.
+    /// The proof ends at a gap; of two accesses that might overlap, with the parameters that they depend on, as in [`Unproved`].
     EndsAt(Gap, Option<BTreeSet<usize>>),
-    /// Nothing: no attempt is left.
+    /// Nothing: the conditions exclude each other or what the launch states, or no attempt is left.
     Nothing,
 }
 
 impl RequirementSearch<'_> {
+    /// Moves those candidates to the front that the input with a defect does not fulfil: one of them has to hold.
+    fn sort_candidates(&mut self) {
+        let all = std::mem::take(&mut self.candidates);
+        let (mut excluding, others): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|own| self.is_excluded(std::slice::from_ref(own)));
+        excluding.extend(others);
+        self.candidates = excluding;
+    }
+
     /// Returns these conditions and further ones with which the kernel is proved.
     fn extended(&mut self, chosen: Vec<Requirement>) -> Option<Vec<Requirement>> {
         let (gap, parameters) = match self.attempt(&chosen, ProofScope::Kernel) {
@@ -113,7 +121,6 @@ impl RequirementSearch<'_> {
             let mut more = chosen.clone();
             more.push(self.candidates[at].clone());
             if is_about(&self.candidates[at], parameters.as_ref())
-                && self.is_possible(&more)
                 && self.closes(&more, gap, scope)
                 && let Some(found) = self.extended(more)
             {
@@ -139,13 +146,13 @@ impl RequirementSearch<'_> {
         let kernel = request.linked.kernel;
         let required = with(request.launch, conditions);
         let Ok(launch) = applied(program, kernel, &required) else { return false };
-        let ordinary = || witness::ordinary(program, kernel, &launch);
+        let is_flawless = |input: ChosenInput| {
+            let own = input.launch(program, &launch);
+            let block = own.block.and_then(Dimensions::known);
+            block.is_none_or(|block| block.count() > 1) && is_flawless(request, &own)
+        };
         self.is_excluded(conditions)
-            && ordinary().is_some_and(|input| {
-                let own = input.launch(program, &launch);
-                let block = own.block.and_then(Dimensions::known);
-                block.is_none_or(|block| block.count() > 1) && is_flawless(request, &own)
-            })
+            && witness::ordinary(program, kernel, &launch).is_some_and(is_flawless)
     }
 
     /// Whether a proof under these conditions does not end at a gap.
@@ -172,15 +179,13 @@ impl RequirementSearch<'_> {
         chosen
     }
 
-    /// Whether these conditions are not known to exclude each other, or what the launch states.
-    fn is_possible(&self, chosen: &[Requirement]) -> bool {
-        let launch = with(self.request.launch, chosen);
-        let domain = domains(self.program, self.request.linked.kernel, &launch);
-        bounds(&launch.requires, &domain).is_ok()
-    }
-
     /// Tries to prove the kernel, or a part of it, under these conditions.
     fn attempt(&mut self, chosen: &[Requirement], scope: ProofScope<'_>) -> ProofAttempt {
+        let kernel = self.request.linked.kernel;
+        let launch = with(self.request.launch, chosen);
+        let Ok(launch) = applied(self.program, kernel, &launch) else {
+            return ProofAttempt::Nothing;
+        };
         let (left, most) = match scope {
             ProofScope::Pair(..) => (&mut self.left.effort_of_pairs, EFFORT_OF_PAIR),
             ProofScope::Kernel | ProofScope::Open(_) => (&mut self.left.effort, SEARCH.effort),
@@ -189,12 +194,7 @@ impl RequirementSearch<'_> {
             return ProofAttempt::Nothing;
         }
         self.left.attempts -= 1;
-        let kernel = self.request.linked.kernel;
-        let launch = with(self.request.launch, chosen);
-        let Ok(launch) = applied(self.program, kernel, &launch) else {
-            return ProofAttempt::Nothing;
-        };
-        let budget = (None, ProofBudget::of_condition(most.min(*left)));
+        let budget = (None, ProofBudget::attempt(most.min(*left), false));
         match every_input::prove(self.program, (kernel, &launch), scope, budget) {
             Ok(_) => ProofAttempt::Proved,
             Err(Unproved { gaps, depends_on, spent, .. }) => {
@@ -206,7 +206,7 @@ impl RequirementSearch<'_> {
     }
 }
 
-/// Whether all arguments that a condition is about are among these, if only these matter.
+/// Whether all arguments that a condition names are among `parameters`; `None`: all arguments are.
 fn is_about(condition: &Requirement, parameters: Option<&BTreeSet<usize>>) -> bool {
     let is_one = |variable: &LaunchVariable| match variable {
         LaunchVariable::Argument(at) => parameters.is_none_or(|all| all.contains(at)),

@@ -91,14 +91,9 @@ impl Requirement {
         Self { first: is_zero, rest: Vec::new() }
     }
 
-    /// Whether one of the clauses says that blocks have a multiple of `number` threads in a dimension.
-    pub fn keeps_multiple(&self, of: Axis, number: u64) -> bool {
-        self.clauses().any(|clause| clause.is_multiple(&LaunchVariable::Block(of), number))
-    }
-
-    /// Whether one of the clauses says that an argument is a multiple of a multiple of `number`.
-    pub fn keeps_argument_multiple(&self, position: usize, number: u64) -> bool {
-        self.clauses().any(|clause| clause.is_multiple(&LaunchVariable::Argument(position), number))
+    /// Whether one of the clauses says that a variable is a multiple of a number that `number` divides.
+    pub fn keeps_multiple(&self, variable: &LaunchVariable, number: u64) -> bool {
+        self.clauses().any(|clause| clause.is_multiple(variable, number))
     }
 
     /// Returns the variables that clauses say are equal to something, with what they are equal to.
@@ -147,7 +142,7 @@ impl Clause {
         }
     }
 
-    /// Whether it says that a variable is a multiple of a multiple of `number`.
+    /// Whether it says that a variable is a multiple of a number that `number` divides.
     fn is_multiple(&self, variable: &LaunchVariable, number: u64) -> bool {
         let Self::Compare(Quantity::Combined(of, Arithmetic::Rem, by), comparison, zero) = self
         else {
