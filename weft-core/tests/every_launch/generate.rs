@@ -69,25 +69,38 @@ pub(crate) fn meeting(seed: u64) -> String {
     )
 }
 
-/// Likewise, of a kernel whose threads might leave early, and go in steps that are passed.
+/// Likewise, of a kernel some of whose threads might pass by what the others do together, and that might go in steps that are
+/// passed.
 pub(crate) fn requiring(seed: u64) -> String {
     let text = written(seed, |writer| {
-        if writer.dice.chance(60) {
+        let end = writer.label();
+        if writer.dice.chance(80) {
             let thread =
                 if writer.dice.chance(50) { "%r3".to_owned() } else { writer.global_thread() };
             let bound = writer.dice.pick(&["%r0", "%r1", "%r2"]);
-            let compared = writer.dice.pick(&["setp.ge.u32", "setp.ge.s32", "setp.gt.u32"]);
-            writer.line(&format!("{compared} %p0, {thread}, {bound};\n    @%p0 bra EXIT;"));
+            let compared =
+                writer.dice.pick(&["setp.ge.u32", "setp.ge.s32", "setp.ge.s32", "setp.gt.u32"]);
+            writer.line(&format!("{compared} %p0, {thread}, {bound};\n    @%p0 bra {end};"));
         }
-        match writer.dice.roll(3) {
+        match writer.dice.roll(8) {
             0 => writer.unrolled(),
             1 => writer.exchanging(),
-            _ => {
+            2 | 3 => {
                 writer.shared();
                 writer.line("bar.sync 0;");
                 writer.shared();
             }
+            4 => writer.stepping(),
+            _ => {
+                writer.exchange();
+                let own = writer.global_thread();
+                writer.store_at(&own);
+            }
         }
+        // Threads that passed by are seen where they come to another barrier.
+        let _ = writeln!(writer.text, "{end}:");
+        let barrier = writer.dice.pick(&["bar.sync 0;", "bar.warp.sync 0xffffffff;"]);
+        writer.line(barrier);
     });
     // The extent of the block is passed, too.
     let passes = seed.is_multiple_of(3) || seed.is_multiple_of(4);

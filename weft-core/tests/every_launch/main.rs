@@ -17,8 +17,8 @@ fn what_is_proved_for_every_launch_holds_in_samples() {
 
 #[test]
 fn what_is_proved_under_requirements_holds_where_they_are_fulfilled() {
-    let tally = law::run_required(generate::requiring, 0..250, 10);
-    assert!(tally.proved > 25 && tally.runs > 120 && tally.required > 5, "{tally:?}");
+    let tally = law::run_required(generate::requiring, 0..600, 10);
+    assert!(tally.proved > 50 && tally.runs > 300 && tally.required > 20, "{tally:?}");
 }
 
 #[test]

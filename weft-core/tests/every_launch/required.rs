@@ -6,7 +6,7 @@ use weft_core::launch::{Arg, Dim3, Dimensions, Launch};
 use crate::dice::Dice;
 
 /// Between the numbers that a kernel takes, which have the positions 2 to 4, and the extents of its block.
-const REQUIREMENTS: [&str; 18] = [
+const REQUIREMENTS: [&str; 22] = [
     "#4 == block.x",
     "#4 == block.x",
     "#2 == block.x",
@@ -17,6 +17,10 @@ const REQUIREMENTS: [&str; 18] = [
     "#2 % 32 == 0",
     "#3 % 64 == 0",
     "#4 % 2 == 0",
+    "#4 % 2 == 0",
+    "#2 % 16 == 0",
+    "#3 % 2 == 0",
+    "#4 % 32 == 0",
     "block.x % 32 == 0",
     "block.x == 64",
     "pow2(block.x)",
@@ -33,29 +37,41 @@ pub(crate) fn some(dice: &mut Dice) -> Vec<Requirement> {
     (0..=dice.roll(3)).map(|_| one(dice.pick(&REQUIREMENTS))).collect()
 }
 
-/// Changes the arguments of a launch so that it fulfils requirements, if that is easy; returns whether it does.
+/// Changes the arguments of a launch so that it fulfils requirements, if that is easy; returns whether it does. What is fulfilled
+/// is left as it is: a misunderstood requirement would otherwise be misunderstood here, too.
 pub(crate) fn fulfil(launch: &mut Launch, requirements: &[Requirement]) -> bool {
-    for requirement in requirements {
-        for (variable, other) in requirement.equalities() {
-            let (LaunchVariable::Argument(at), Quantity::Variable(other)) = (variable, other)
-            else {
-                continue;
-            };
-            if let Some(value) = value(launch, other) {
-                launch.args.insert(*at, Arg::Integer(value));
-            }
-        }
-        for at in 2..5 {
-            let argument = LaunchVariable::Argument(at);
-            if requirement.keeps_multiple(&argument, 32)
-                && let Some(value) = value(launch, &argument)
-            {
-                launch.args.insert(at, Arg::Integer(value / 64 * 64));
-            }
+    for requirement in requirements.iter().chain(requirements) {
+        if !is_fulfilled(launch, requirement) {
+            equate(launch, requirement);
+            round(launch, requirement);
         }
     }
-    let known = |variable: &LaunchVariable| value(launch, variable);
-    requirements.iter().all(|requirement| requirement.holds(&known) == Some(true))
+    requirements.iter().all(|requirement| is_fulfilled(launch, requirement))
+}
+
+fn is_fulfilled(launch: &Launch, requirement: &Requirement) -> bool {
+    requirement.holds(&|variable: &LaunchVariable| value(launch, variable)) == Some(true)
+}
+
+fn equate(launch: &mut Launch, requirement: &Requirement) {
+    for (variable, other) in requirement.equalities() {
+        if let (LaunchVariable::Argument(at), Quantity::Variable(other)) = (variable, other)
+            && let Some(value) = value(launch, other)
+        {
+            launch.args.insert(*at, Arg::Integer(value));
+        }
+    }
+}
+
+fn round(launch: &mut Launch, requirement: &Requirement) {
+    for at in 2..5 {
+        let argument = LaunchVariable::Argument(at);
+        if requirement.keeps_multiple(&argument, 32)
+            && let Some(value) = value(launch, &argument)
+        {
+            launch.args.insert(at, Arg::Integer(value / 64 * 64));
+        }
+    }
 }
 
 fn value(launch: &Launch, variable: &LaunchVariable) -> Option<i128> {

@@ -48,6 +48,24 @@ impl Writer {
         let _ = writeln!(self.text, "{end}:");
     }
 
+    /// A row of each cta is gone through in steps.
+    pub(super) fn stepping(&mut self) {
+        let columns = self.dice.pick(&["%r0", "%r1", "64"]);
+        let step = self.dice.pick(&["%r0", "%r1", "%r2", "%r4"]);
+        let width = if self.dice.chance(80) { columns } else { "%r1" };
+        let before = self.binary("mul.lo.s32", "%r5", width, None);
+        let (column, head, end) = (self.register("r"), self.label(), self.label());
+        self.line(&format!("mov.u32 {column}, %r3;"));
+        let _ = writeln!(self.text, "{head}:");
+        let done = self.register("p");
+        self.line(&format!("setp.ge.s32 {done}, {column}, {columns};"));
+        self.line(&format!("@{done} bra {end};"));
+        self.store_column(&before, &column, 0);
+        self.line(&format!("add.s32 {column}, {column}, {step};"));
+        self.line(&format!("bra {head};"));
+        let _ = writeln!(self.text, "{end}:");
+    }
+
     /// Stores to a column, so many blocks behind one.
     fn store_column(&mut self, before: &str, column: &str, blocks: u32) {
         let index = self.binary("add.s32", before, column, None);

@@ -92,7 +92,7 @@ impl Writer {
         self.dice.pick(&["32", "31", "33", "1", "2", "64", "63", "-1", "-32", "0"]).to_owned()
     }
 
-    fn exchange(&mut self) {
+    pub(super) fn exchange(&mut self) {
         let (dest, valid) = (self.register("r"), self.register("p"));
         let exchange = match self.dice.roll(4) {
             0 => "bar.warp.sync 0xffffffff;".to_owned(),
