@@ -45,6 +45,31 @@ const PTX: &str = "\
 const SOURCE: &str = "extern \"C\" __global__ void put(int *to, int stride) {}\n\
     template <typename T> __global__ void pair(int n) {}\n";
 
+/// Stores `own` to a row of `width` words for each cta, `pitch` words after the last: rows overlap where the pitch is too small.
+const ROWS: &str = "\
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry rows(.param .u64 to, .param .u32 width, .param .u32 pitch)
+{
+    .reg .pred %p<2>;
+    .reg .b32 %r<6>;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [to];
+    ld.param.u32 %r1, [width];
+    ld.param.u32 %r2, [pitch];
+    mov.u32 %r3, %tid.x;
+    mov.u32 %r4, %ctaid.x;
+    setp.ge.u32 %p1, %r3, %r1;
+    @%p1 ret;
+    mad.lo.u32 %r5, %r4, %r2, %r3;
+    mul.wide.u32 %rd2, %r5, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    st.global.u32 [%rd3], %r4;
+    ret;
+}
+";
+
 fn project(name: &str) -> Folder {
     package(name, PTX).with("kernel.cu", SOURCE)
 }
@@ -85,6 +110,19 @@ fn a_first_configuration_is_accepted_as_it_is() {
     let folder = folder
         .with("weft.toml", text.replace("# block = ", "block = ").replace("# grid = ", "grid = "));
     folder.weft("").exits(100).says("block 32x8").says("weft: 2 clean, 2 defect, 0 open");
+}
+
+#[test]
+fn what_the_host_might_keep_to_is_a_line_that_can_be_used() {
+    let folder = package("init-requires", ROWS);
+    folder.weft("init --config-only").exits(0).says("0 clean, 0 with a defect, 1 open");
+    let text = read(&folder, "weft.toml");
+    let comment = "  # if the host keeps to that, the kernel is clean";
+    let line = text.lines().find_map(|line| line.strip_suffix(comment)).expect(&text);
+    assert_eq!(line, "# requires = [\"pitch >= width\"]");
+    let uncommented = text.replace(line, line.trim_start_matches("# "));
+    let folder = folder.with("weft.toml", uncommented);
+    folder.weft("").exits(0).says("weft: 1 clean, 0 defect, 0 open");
 }
 
 #[test]
