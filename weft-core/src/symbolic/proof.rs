@@ -360,9 +360,9 @@ impl Prover<'_> {
         }
         overlap(&mut views, first, second)?;
         self.tell_apart(&mut views, relation.is_some());
-        // Whatever is done with a system takes time for each of its facts.
-        let facts = u32::try_from(views.system.conditions.positive.len()).unwrap_or(u32::MAX);
-        self.effort.set(self.effort.get().saturating_sub(facts));
+        // Whatever is done with a system takes time for each of its conditions.
+        let conditions = views.system.conditions.count();
+        self.effort.set(self.effort.get().saturating_sub(conditions));
         let granted = EFFORT.min(self.effort.get());
         let mut effort = granted;
         let is_refuted = views.system.is_refuted(&mut effort);

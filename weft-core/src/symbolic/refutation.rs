@@ -94,8 +94,7 @@ impl System {
     fn is_refuted_by_divisions(&self, first: usize, effort: &mut u32) -> bool {
         (first..self.divisions.len()).any(|at| {
             // Systems are copied.
-            let facts = u32::try_from(self.conditions.positive.len()).unwrap_or(u32::MAX);
-            *effort = effort.saturating_sub(1 + facts / 4);
+            *effort = effort.saturating_sub(1 + self.conditions.count() / 4);
             let mut system = self.clone();
             system.conditions.zero.extend(system.divisions[at].equation());
             *effort > 0

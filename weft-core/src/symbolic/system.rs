@@ -5,6 +5,7 @@
 //! digits are.
 
 use std::cell::RefCell;
+use std::collections::HashSet;
 
 use super::poly::{Monomial, Poly, Var, gcd, quotient};
 use super::var_bounds::VarBounds;
@@ -430,12 +431,15 @@ impl Conditions {
     /// Keeps one of several equal facts: the same is often known of several terms.
     pub(super) fn drop_repeated_facts(&mut self) {
         for facts in [&mut self.positive, &mut self.zero, &mut self.nonzero] {
-            for fact in std::mem::take(facts) {
-                if !facts.contains(&fact) {
-                    facts.push(fact);
-                }
-            }
+            let mut seen = HashSet::new();
+            facts.retain(|fact| seen.insert(fact.clone()));
         }
+    }
+
+    /// Returns how many there are.
+    pub(super) fn count(&self) -> u32 {
+        let Self { positive, zero, nonzero } = self;
+        u32::try_from(positive.len() + zero.len() + nonzero.len()).unwrap_or(u32::MAX)
     }
 
     /// Adds other conditions.
