@@ -11,8 +11,8 @@
 //! [`symbolic`]: crate::symbolic
 //!
 //! That nothing is found means nothing. A trial counts only if no other finding shows that its input is not one that
-//! the kernel is meant for: an access out of bounds, say, of a buffer whose size the search has chosen. A defect counts
-//! only if nothing is open about its instructions.
+//! the kernel is meant for: an access out of bounds, say, of a buffer whose size the search has chosen. Where something
+//! depends on an input that the trial leaves open, a defect counts only if nothing is open about its instructions.
 
 mod deciding;
 mod open;
@@ -94,11 +94,12 @@ pub(super) fn shown(report: &Report) -> Option<(Finding, usize)> {
 }
 
 /// Returns the worst defect that a trial shows for its input, and the number of the others; `None` if there is none, or the
-/// trial does not count.
-fn shown_by_trial(report: &Report) -> Option<(Finding, usize)> {
+/// trial does not count. `depends_on`: what the trial leaves open and something depends on.
+fn shown_by_trial(report: &Report, depends_on: &BTreeSet<usize>) -> Option<(Finding, usize)> {
     let is_open = |finding: &&Finding| finding.code.class() == Class::Open;
     let sites = report.findings.iter().filter(is_open).flat_map(|finding| &finding.sites);
-    let open: BTreeSet<Span> = sites.map(|site| site.span).collect();
+    let open: BTreeSet<Span> =
+        if depends_on.is_empty() { BTreeSet::new() } else { sites.map(|site| site.span).collect() };
     let is_certain = |finding: &&Finding| {
         finding.code.class() == Class::Defect
             && !races::is_unvalued(finding)
@@ -244,7 +245,7 @@ impl Trials<'_> {
         };
         let CheckedProgram { report, spent, depends_on, .. } = checked;
         self.left.set(self.left.get().saturating_sub(spent));
-        match shown_by_trial(&report) {
+        match shown_by_trial(&report, &depends_on) {
             Some((defect, others)) => {
                 let input = input.clone();
                 Trial::Shows(Box::new(Witness { input, defect, others, spent }))

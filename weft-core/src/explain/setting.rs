@@ -40,6 +40,12 @@ impl ElementType {
         }
     }
 
+    /// Whether the elements of a buffer are numbers as [`Self::encode`] takes them.
+    pub(super) fn are_small(self, contents: &[u8]) -> bool {
+        let is_small = |element: &[u8]| element.iter().skip(1).all(|byte| *byte == 0);
+        self.is_float || contents.chunks_exact(self.bytes).all(is_small)
+    }
+
     /// Returns the elements of a buffer as weft.toml has them.
     pub(super) fn list(self, contents: &[u8]) -> String {
         let text = |element: &[u8]| {

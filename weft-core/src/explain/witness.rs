@@ -86,7 +86,8 @@ impl ChosenInput {
             match value {
                 ChosenValue::Contents(element, bytes) => {
                     let count = bytes.len() / element.bytes;
-                    format!("{name} has {count} elements with small values")
+                    let kind = if element.are_small(bytes) { "small" } else { "chosen" };
+                    format!("{name} has {count} elements with {kind} values")
                 }
                 _ => format!("{name} = {}", value.text()),
             }

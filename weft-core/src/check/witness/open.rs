@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::deciding::deciding_loads;
-use super::roles::{NumberRole, roles};
+use super::roles::{NumberRole, NumberUses, uses};
 use crate::check::chosen_sizes;
 use crate::check::request::{BlockSource, KnownBlock};
 use crate::emulate::{self, is_given, is_sized, is_within};
@@ -47,9 +47,17 @@ pub(super) struct OpenInputs {
     ctas: u64,
     /// The numbers by position.
     pub(super) numbers: Vec<OpenNumber>,
-    /// The buffers whose contents decide something, by the position of their pointers, with the type of the elements
-    /// that are loaded.
-    pub(super) contents: BTreeMap<usize, ElementType>,
+    /// The buffers whose contents decide something, by the position of their pointers.
+    pub(super) contents: BTreeMap<usize, OpenContents>,
+}
+
+/// The contents of a buffer that a launch leaves open.
+#[derive(Clone, Debug)]
+pub(super) struct OpenContents {
+    /// The type of the elements that are loaded.
+    pub(super) element: ElementType,
+    /// The numbers that elements are compared with, if they are whole numbers.
+    pub(super) compared: Vec<u64>,
 }
 
 impl OpenInputs {
@@ -63,8 +71,9 @@ impl OpenInputs {
         let grid = if given.is_none() { Some(chosen_sizes::grid(program)) } else { None };
         let ctas = given.or(grid).map_or(1, Dim3::count);
         let pointers = emulate::pointers(program, launch);
-        let contents = contents(program, launch, &pointers);
-        let numbers = numbers(program, launch, &pointers);
+        let uses = uses(program);
+        let contents = contents(program, launch, (&pointers, &uses));
+        let numbers = numbers(program, launch, (&pointers, &uses));
         Self { blocks, grid, stated, ctas, numbers, contents }
     }
 
@@ -130,8 +139,11 @@ fn barrier_count(program: &Program) -> u32 {
 
 /// Returns the numbers that a launch leaves open. A number of eight bytes that is used for nothing known might be a
 /// pointer, and stays open.
-fn numbers(program: &Program, launch: &Launch, pointers: &BTreeSet<usize>) -> Vec<OpenNumber> {
-    let roles = roles(program);
+fn numbers(
+    program: &Program,
+    launch: &Launch,
+    (pointers, uses): (&BTreeSet<usize>, &NumberUses),
+) -> Vec<OpenNumber> {
     let is_open = |at: usize| !pointers.contains(&at) && !is_given(program, launch, at);
     let params = program.params.iter().enumerate().filter(|(_, param)| {
         param.is_scalar && param.pointee.is_none() && matches!(param.size, 1 | 2 | 4 | 8)
@@ -141,7 +153,7 @@ fn numbers(program: &Program, launch: &Launch, pointers: &BTreeSet<usize>) -> Ve
     let fields = fields.filter(|(_, field)| field.is_alone && matches!(field.size, 1 | 2 | 4 | 8));
     let fields = fields.map(|(at, field)| (at, field.size, field.is_float));
     let number = |(at, bytes, is_float): (usize, u64, bool)| {
-        let role = roles.get(at).copied().unwrap_or_default();
+        let role = uses.roles.get(at).copied().unwrap_or_default();
         let is_number = bytes != 8 || is_float || role != NumberRole::Unknown;
         (is_open(at) && is_number).then_some(OpenNumber { at, bytes, is_float, role })
     };
@@ -152,8 +164,8 @@ fn numbers(program: &Program, launch: &Launch, pointers: &BTreeSet<usize>) -> Ve
 fn contents(
     program: &Program,
     launch: &Launch,
-    pointers: &BTreeSet<usize>,
-) -> BTreeMap<usize, ElementType> {
+    (pointers, uses): (&BTreeSet<usize>, &NumberUses),
+) -> BTreeMap<usize, OpenContents> {
     let loads = deciding_loads(program);
     let mut contents = BTreeMap::new();
     for (load, sources) in loads.iter().zip(sources_of(program, &loads)) {
@@ -166,7 +178,9 @@ fn contents(
             is_own && pointers.contains(at) && !is_sized(program, launch, *at)
         };
         for at in sources.into_iter().filter(is_open) {
-            contents.entry(at).or_insert(element);
+            let compared = uses.compared.get(&at).filter(|_| !element.is_float);
+            let compared = compared.into_iter().flatten().copied().collect();
+            contents.entry(at).or_insert(OpenContents { element, compared });
         }
     }
     contents

@@ -1,7 +1,12 @@
-//! What a kernel uses numbers for that are passed to it, as far as registers show it. This only guides the choice of
-//! values: nothing is concluded from it.
+//! What a kernel uses numbers for that are passed to it, and which numbers it compares with what memory holds, as far as
+//! registers show it. This only guides the choice of values: nothing is concluded from it.
 
-use crate::flow::{Instr, Operand, Params, Program, Special, known_parameters, settle};
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::flow::{
+    Instr, Operand, Params, Pc, Program, Special, known_parameters, settle, sources_of,
+};
+use crate::ptx::Space;
 use crate::ptx::isa::{Effect, Modifier, Opcode};
 
 /// What a number is used for; of several uses, the greatest counts.
@@ -10,6 +15,8 @@ pub(in super::super) enum NumberRole {
     /// Nothing that is known.
     #[default]
     Unknown,
+    /// It is compared with what memory holds, as the number of a round is.
+    Element,
     /// A factor, as a stride is.
     Factor,
     /// It is compared with something that all threads count alike: how often they go round a loop.
@@ -40,6 +47,8 @@ struct Held {
     multiple_of: Params,
     /// The parameters that it is what is left of, after something is subtracted.
     rest_of: Params,
+    /// The pointers through which it is loaded from memory.
+    loaded_through: Params,
     /// Whether it might differ between threads: it is computed from their indices, or from what memory holds.
     differs: bool,
 }
@@ -51,6 +60,7 @@ impl Held {
             is_quotient: self.is_quotient || other.is_quotient,
             multiple_of: self.multiple_of.and(other.multiple_of),
             rest_of: self.rest_of.and(other.rest_of),
+            loaded_through: self.loaded_through.and(other.loaded_through),
             differs: self.differs || other.differs,
         }
     }
@@ -66,11 +76,31 @@ impl Held {
     fn is_passed(self) -> bool {
         self.passed != Params::NONE
     }
+
+    fn is_loaded(self) -> bool {
+        self.loaded_through != Params::NONE
+    }
 }
 
-/// Returns the roles of parameters and fields, by position. Only the first 64 are followed.
-pub(super) fn roles(program: &Program) -> Vec<NumberRole> {
+/// What is known of the numbers of a program.
+pub(super) struct NumberUses {
+    /// The roles of parameters and fields, by position. Only the first 64 are followed.
+    pub(super) roles: Vec<NumberRole>,
+    /// The constants that elements are compared with, and those next to a bound, by the position of the pointer through which
+    /// the elements are loaded.
+    pub(super) compared: BTreeMap<usize, BTreeSet<u64>>,
+}
+
+/// Returns what is known of the numbers of a program.
+pub(super) fn uses(program: &Program) -> NumberUses {
+    let held = held(program);
+    NumberUses { roles: roles(program, &held), compared: compared(program, &held) }
+}
+
+/// Returns what each register holds.
+fn held(program: &Program) -> Vec<Held> {
     let places = known_parameters(program);
+    let through = pointers_of_loads(program);
     let mut held = vec![Held::default(); program.registers as usize];
     settle(program, |at| {
         let instr = &program.code[at];
@@ -79,8 +109,9 @@ pub(super) fn roles(program: &Program) -> Vec<NumberRole> {
             let Some(dest) = dest else { continue };
             let loaded = places[at].and_then(|place| loaded(program, instr, (element, place)));
             let value = loaded.unwrap_or_else(|| {
-                let differs = differs(instr, &held);
-                Held { differs, ..value(instr, &held) }
+                let own = value(instr, &held);
+                let loaded_through = own.loaded_through.and(through[at]);
+                Held { differs: differs(instr, &held), loaded_through, ..own }
             });
             let joined = held[dest.index()].and(value);
             changed |= joined != held[dest.index()];
@@ -88,10 +119,55 @@ pub(super) fn roles(program: &Program) -> Vec<NumberRole> {
         }
         changed
     });
+    held
+}
+
+/// Returns the pointers through which each instruction loads. What an atomic returns is mostly a counter, whose bound is a size.
+fn pointers_of_loads(program: &Program) -> Vec<Params> {
+    let is_load = |at: &Pc| {
+        let instr = &program.code[at.index()];
+        let is_elsewhere = instr.address.is_some_and(|address| address.space != Space::Param);
+        is_elsewhere && instr.effect() == Effect::Load
+    };
+    let loads: Vec<Pc> = (0..program.code.len()).map(Pc::at).filter(is_load).collect();
+    let mut all = vec![Params::NONE; program.code.len()];
+    for (load, sources) in loads.iter().zip(sources_of(program, &loads)) {
+        all[load.index()] =
+            sources.into_iter().filter_map(Params::one).fold(Params::NONE, Params::and);
+    }
+    all
+}
+
+fn compared(program: &Program, held: &[Held]) -> BTreeMap<usize, BTreeSet<u64>> {
+    let mut all: BTreeMap<usize, BTreeSet<u64>> = BTreeMap::new();
+    for instr in &program.code {
+        let Some(decoded) = instr.decoded().filter(|own| !own.is_float_comparison()) else {
+            continue;
+        };
+        let (Opcode::Setp | Opcode::Set, [one, other, ..]) = (decoded.row.opcode, &*instr.sources)
+        else {
+            continue;
+        };
+        let is_equality =
+            decoded.modifiers.has(Modifier::Eq) || decoded.modifiers.has(Modifier::Ne);
+        for (element, constant) in [(one, other), (other, one)] {
+            let Operand::Constant(constant) = *constant else { continue };
+            let next = [constant.wrapping_sub(1), constant.wrapping_add(1)];
+            let next = next.into_iter().filter(|_| !is_equality);
+            let values: BTreeSet<u64> = next.chain([constant]).collect();
+            for pointer in of(element, held).loaded_through.all() {
+                all.entry(pointer).or_default().extend(&values);
+            }
+        }
+    }
+    all
+}
+
+fn roles(program: &Program, held: &[Held]) -> Vec<NumberRole> {
     let mut roles = vec![NumberRole::Unknown; program.params.len() + program.fields.len()];
     for instr in &program.code {
         for (at, operand) in instr.sources.iter().enumerate() {
-            let operand = of(operand, &held);
+            let operand = of(operand, held);
             let mut add = |params: Params, role: NumberRole| {
                 for position in params.all() {
                     if let Some(known) = roles.get_mut(position) {
@@ -99,7 +175,7 @@ pub(super) fn roles(program: &Program) -> Vec<NumberRole> {
                     }
                 }
             };
-            let role = role(instr, at, &held);
+            let role = role(instr, at, held);
             add(operand.passed, role);
             if is_subtracted(instr, at) {
                 add(operand.multiple_of, NumberRole::ShiftDivisor);
@@ -201,6 +277,9 @@ fn role(instr: &Instr, at: usize, held: &[Held]) -> NumberRole {
         (Opcode::Div | Opcode::Rem, 0) if source(1).is_passed() => NumberRole::Dividend,
         (Opcode::Setp | Opcode::Set, 0 | 1) => {
             let other = source(1 - at);
+            if other.is_loaded() {
+                return NumberRole::Element;
+            }
             let is_count = !is_constant(1 - at) && !other.differs && !other.is_passed();
             if is_count { NumberRole::Trips } else { NumberRole::Bound }
         }
@@ -228,7 +307,7 @@ mod tests {
     use super::NumberRole::{
         Bound, Dividend, Divisor, Factor, Reciprocal, Shift, ShiftDivisor, Trips,
     };
-    use super::{NumberRole, roles};
+    use super::{NumberRole, uses};
     use crate::flow;
     use crate::ptx;
 
@@ -267,6 +346,6 @@ mod tests {
             NumberRole::Unknown,
             Trips,
         ];
-        assert_eq!(roles(&program.expect("it links")), expected);
+        assert_eq!(uses(&program.expect("it links")).roles, expected);
     }
 }

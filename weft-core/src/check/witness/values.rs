@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::open::{OpenInputs, OpenNumber};
+use super::open::{OpenContents, OpenInputs, OpenNumber};
 use super::roles::NumberRole;
 use crate::explain::setting::ElementType;
 use crate::explain::witness::{ChosenInput, ChosenValue};
@@ -58,13 +58,15 @@ enum BufferContents {
     Positive,
     /// From 0 on, as indices and flags are.
     Small,
+    /// As many of them as not the numbers that elements are compared with, the others from 0 on.
+    Compared,
     Zero,
 }
 
 const TABLE: [(BoundValues, Factors, BufferContents); 8] = [
     (BoundValues::FirstThreads, Factors::Descending, BufferContents::Positive),
     (BoundValues::Small, Factors::Descending, BufferContents::Small),
-    (BoundValues::Fewer, Factors::Ascending, BufferContents::Small),
+    (BoundValues::Fewer, Factors::Ascending, BufferContents::Compared),
     (BoundValues::Threads, Factors::Descending, BufferContents::Positive),
     (BoundValues::More, Factors::All(1), BufferContents::Positive),
     (BoundValues::FirstThreads, Factors::All(0), BufferContents::Open),
@@ -101,6 +103,7 @@ pub(super) fn choose(open: &OpenInputs, number: u32) -> ChosenInput {
                 factor += 1;
                 factor_value(factors, before, factor_count, threads)
             }
+            NumberRole::Element => 1 + index % (ELEMENTS - 1),
             // Numbers that are used for nothing known are equal only if they are small.
             NumberRole::Unknown => match factors {
                 Factors::All(value) if value <= 1 => value,
@@ -109,14 +112,15 @@ pub(super) fn choose(open: &OpenInputs, number: u32) -> ChosenInput {
         };
         values.insert(open_number.at, fitting(open_number, value));
     }
-    for (at, element) in &open.contents {
+    for (at, own) in &open.contents {
         let bytes = match contents {
             BufferContents::Open => continue,
             BufferContents::Zero => vec![0; BUFFER],
-            BufferContents::Positive => dice.elements(*element, 1),
-            BufferContents::Small => dice.elements(*element, 0),
+            BufferContents::Positive => dice.elements(own.element, 1),
+            BufferContents::Small => dice.elements(own.element, 0),
+            BufferContents::Compared => dice.compared_elements(own),
         };
-        values.insert(*at, ChosenValue::Contents(*element, bytes));
+        values.insert(*at, ChosenValue::Contents(own.element, bytes));
     }
     ChosenInput { block, grid: open.grid, values }
 }
@@ -182,12 +186,32 @@ impl RandomChoices {
         let contents = [
             BufferContents::Open,
             BufferContents::Positive,
-            BufferContents::Small,
+            BufferContents::Compared,
             BufferContents::Zero,
         ];
         let factors = Factors::All(self.roll(256));
-        let mut index = |count: usize| usize::try_from(self.roll(count as u64)).unwrap_or(0);
-        (bounds[index(bounds.len())], factors, contents[index(contents.len())])
+        (bounds[self.index(bounds.len())], factors, contents[self.index(contents.len())])
+    }
+
+    /// Returns a number below `count`.
+    fn index(&mut self, count: usize) -> usize {
+        usize::try_from(self.roll(count as u64)).unwrap_or(0)
+    }
+
+    fn compared_elements(&mut self, own: &OpenContents) -> Vec<u8> {
+        let OpenContents { element, compared } = own;
+        if compared.is_empty() {
+            return self.elements(*element, 0);
+        }
+        let count = BUFFER / element.bytes;
+        let mut one = || {
+            let value = match self.roll(2) {
+                0 => self.roll(ELEMENTS),
+                _ => compared[self.index(compared.len())],
+            };
+            value.to_le_bytes()
+        };
+        (0..count).flat_map(|_| one().into_iter().take(element.bytes)).collect()
     }
 
     fn elements(&mut self, element: ElementType, least: u64) -> Vec<u8> {
