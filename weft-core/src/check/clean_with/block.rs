@@ -8,8 +8,8 @@ use crate::flow::Program;
 use crate::launch::{Dimensions, Launch};
 use crate::symbolic::{ProofBudget, ProofScope};
 
-/// The steps of the attempt to prove the kernel with one block.
-const EFFORT: u32 = 100_000;
+/// The steps of all attempts to prove the kernel with a block.
+const EFFORT: u32 = 150_000;
 /// The most questions of all attempts that the solver leaves open.
 const MOST_QUESTIONS: u32 = 3;
 
@@ -22,16 +22,21 @@ pub(super) fn find(
     let (kernel, launch) = (request.linked.kernel, request.launch);
     // If no number is passed, a run mostly leaves nothing open.
     let is_run = passes_only_pointers(program, launch);
-    let mut questions = MOST_QUESTIONS;
+    let (mut effort, mut questions) = (EFFORT, MOST_QUESTIONS);
     for block in chosen_sizes::ordinary_blocks(program, kernel) {
+        if effort == 0 {
+            break;
+        }
         let input = ChosenInput { block: Some(block), ..defective.cloned().unwrap_or_default() };
         if defective.is_some() && is_defective(request, &input.launch(program, launch)) {
             continue;
         }
         let concrete = Launch { block: Some(Dimensions::Is(block)), ..launch.clone() };
-        let budget = (None, ProofBudget::attempt(EFFORT, questions > 0));
-        let scope = ProofScope::Kernel;
-        if !is_run && every_input::prove(program, (kernel, &concrete), scope, budget).is_err() {
+        let budget = (None, ProofBudget::attempt(effort, questions > 0));
+        let proved =
+            || every_input::prove(program, (kernel, &concrete), ProofScope::Kernel, budget);
+        if !is_run && let Err(unproved) = proved() {
+            effort = effort.saturating_sub(unproved.spent);
             questions = questions.saturating_sub(1);
             continue;
         }
