@@ -183,10 +183,14 @@ fn refuted(names: &Names<'_>, inputs: &Inputs, mut found: SliceResult) -> SliceR
         candidate.code == Code::DependsOnInput
             && candidate.sites.iter().all(|site| emitted.contains(&site.span))
     };
-    found.outcome.findings.retain(|candidate| !is_replaced(candidate));
+    let replaced: Vec<Finding> =
+        found.outcome.findings.extract_if(.., |candidate| is_replaced(candidate)).collect();
+    let indexed: BTreeSet<_> =
+        replaced.iter().flat_map(|own| &own.sites).map(|site| site.span).collect();
     for defect in &mut defects {
         defect.notes.push(IN_TURN.to_owned());
-        if matches!(defect.code, Code::SharedRace | Code::GlobalRace) {
+        let is_indexed = defect.sites.iter().any(|site| indexed.contains(&site.span));
+        if is_indexed && matches!(defect.code, Code::SharedRace | Code::GlobalRace) {
             defect.help = Some(COUNT_ALL.to_owned());
         }
     }

@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use foldhash::fast::RandomState;
 
+use super::counter_update::CounterUpdate;
 use super::draw_order::DrawOrder;
 use super::period::{CounterLocation, CounterPeriod};
 use crate::emulate::memory::region::MemoryRegion;
@@ -31,22 +32,6 @@ pub enum Drawn {
     InOrder,
     /// They are those of one order of draws, which perhaps no schedule has.
     InDoubtfulOrder,
-}
-
-/// How an atomic updates its location.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CounterUpdate {
-    /// Adds a known number.
-    Adds(i64),
-    /// Anything else.
-    Other,
-}
-
-impl CounterUpdate {
-    /// Whether the location holds another value afterwards, a known step away.
-    pub(crate) fn is_step(self) -> bool {
-        matches!(self, Self::Adds(amount) if amount != 0)
-    }
 }
 
 /// How atomics update a counter, in all passes: in another case, where ctas decide their own conditions otherwise,
@@ -208,13 +193,19 @@ impl Counters {
         change: CounterUpdate,
     ) -> Option<CounterPeriod> {
         let others = self.overlapped(at, bytes);
-        let CounterUpdate::Adds(amount) = change else {
-            others.into_iter().chain([at]).for_each(|own| self.spoil(own));
-            return None;
+        let amount = match change {
+            CounterUpdate::Adds(0) => return None,
+            CounterUpdate::Adds(amount) => amount,
+            // Values come again, which does not matter where it is known which ones.
+            CounterUpdate::CountsUpTo(_) if self.order.is_some() => 1,
+            CounterUpdate::CountsUpTo(_) | CounterUpdate::Other => {
+                if change.is_step() {
+                    self.patterns.entry(at).or_insert(UpdatePattern { bytes, grows: true });
+                }
+                others.into_iter().chain([at]).for_each(|own| self.spoil(own));
+                return None;
+            }
         };
-        if amount == 0 {
-            return None;
-        }
         let way = UpdatePattern { bytes, grows: amount > 0 };
         let known = *self.patterns.entry(at).or_insert(way);
         if known != way || others.iter().any(|other| *other != at) {

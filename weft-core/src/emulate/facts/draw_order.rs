@@ -1,5 +1,5 @@
 //! One fixed order in which the ctas of a launch draw from counters: in rounds, in each of which every cta draws once.
-//! An atomic then returns the counter's first value plus all amounts that were added before it.
+//! An atomic then returns what all draws before it leave of the counter's first value.
 //!
 //! Every order that keeps each cta's own draws in sequence is that of some schedule, as long as no cta waits for
 //! another one. So a defect found in this order is a defect; that none is found proves nothing.
@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use foldhash::fast::RandomState;
 
+use super::counter_update::CounterUpdate;
 use super::period::CounterPeriod;
 use crate::emulate::value::lane::Lane;
 
@@ -15,8 +16,8 @@ use crate::emulate::value::lane::Lane;
 #[derive(Debug)]
 struct CounterDraws {
     first: Lane,
-    /// The amount that each draw adds.
-    amount: i64,
+    /// What each draw does.
+    update: CounterUpdate,
     /// For each cta: its number of draws in the running pass.
     drawn: BTreeMap<u32, u64>,
 }
@@ -83,14 +84,14 @@ impl DrawOrder {
         (cta == 0 || !is_global(count)) && !self.of_cta.contains_key(&count)
     }
 
-    /// Sets the value that the first of all draws returns, and the amount that each draw adds.
-    pub(crate) fn start(&mut self, count: CounterPeriod, first: Lane, amount: i64) {
+    /// Sets the value that the first of all draws returns, and what each draw does.
+    pub(crate) fn start(&mut self, count: CounterPeriod, first: Lane, update: CounterUpdate) {
         let line = self.lines.entry(count).or_insert(CounterDraws {
             first,
-            amount,
+            update,
             drawn: BTreeMap::new(),
         });
-        (line.first, line.amount) = (first, amount);
+        (line.first, line.update) = (first, update);
     }
 
     /// Records that the draws might be those of no schedule.
@@ -98,12 +99,12 @@ impl DrawOrder {
         self.is_broken = true;
     }
 
-    /// The next draw of a cta: the counter's first value, and the sum of what was added to it before. `None` if it is
-    /// open. `is_sure`: the draw surely happens, exactly once.
+    /// The next draw of a cta: the counter's first value, and the number of draws before. `None` if it is open. `is_sure`: the
+    /// draw surely happens, exactly once.
     pub(crate) fn next(
         &mut self,
         count: CounterPeriod,
-        amount: i64,
+        update: CounterUpdate,
         cta: u32,
         is_sure: bool,
     ) -> Option<(Lane, u64)> {
@@ -112,7 +113,7 @@ impl DrawOrder {
         *drawn = number.map(|number| number + 1);
         let (number, next) = number.zip(*drawn)?;
         // A plain store to a counter in global memory happens at an unknown time between the draws of other ctas.
-        let line = self.lines.get_mut(&count).filter(|line| line.amount == amount);
+        let line = self.lines.get_mut(&count).filter(|line| line.update == update);
         let Some(line) = line.filter(|_| !is_global(count) || count.number == 0) else {
             self.give_up();
             return None;
@@ -123,7 +124,7 @@ impl DrawOrder {
         } else {
             number
         };
-        Some((line.first, before.wrapping_mul(amount.cast_unsigned())))
+        Some((line.first, before))
     }
 }
 
@@ -147,9 +148,9 @@ mod tests {
                 let count = CounterPeriod { at, number: 0 };
                 for _ in 0..often[cta as usize] {
                     if order.is_first(count, cta) {
-                        order.start(count, Lane::known(0), 1);
+                        order.start(count, Lane::known(0), CounterUpdate::Adds(1));
                     }
-                    order.next(count, 1, cta, true);
+                    order.next(count, CounterUpdate::Adds(1), cta, true);
                 }
             }
         }

@@ -14,6 +14,7 @@ pub(crate) mod assumed;
 pub(crate) mod awaits;
 pub(crate) mod case_split;
 pub(crate) mod counter_index;
+pub(crate) mod counter_update;
 pub(crate) mod counters;
 pub(crate) mod draw_order;
 pub(crate) mod independent;

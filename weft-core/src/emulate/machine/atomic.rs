@@ -5,7 +5,7 @@ use super::event::{Events, OrderQuery};
 use super::may_execute::OpenSide;
 use super::piece::Piece;
 use super::state::Machine;
-use crate::emulate::facts::counters::CounterUpdate;
+use crate::emulate::facts::counter_update::CounterUpdate;
 use crate::emulate::facts::period::CounterLocation;
 use crate::emulate::facts::signals::Sent;
 use crate::emulate::memory::pages::View;
@@ -129,12 +129,11 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         let cta = self.cta(piece.warp).index;
         let change = change(piece.decoded, operands, lane);
         let count = self.facts.counters.atomic(at, region, piece.bytes(), change)?;
-        let CounterUpdate::Adds(amount) = change else { return None };
         let is_sure = self.may_execute.is_none() && !self.has_open_loop();
         if self.facts.counters.order()?.is_first(count, cta) {
             let seen = self.seen(piece, lane, at.address, piece.bytes());
             let first = if seen.symbol.is_none() { seen } else { Lane::open(symbol) };
-            self.facts.counters.order()?.start(count, first, amount);
+            self.facts.counters.order()?.start(count, first, change);
             // A counter can have any first value if nothing states its contents, but not if the kernel changed them.
             let before = self.read(piece, lane, at.address, piece.bytes());
             if first.symbol.is_some()
@@ -143,9 +142,8 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                 self.facts.counters.order()?.give_up();
             }
         }
-        let (first, steps) = self.facts.counters.order()?.next(count, amount, cta, is_sure)?;
-        let bits = truncate(first.bits.wrapping_add(steps), piece.decoded.ty().bits());
-        Some(Lane { bits, ..first })
+        let (first, draws) = self.facts.counters.order()?.next(count, change, cta, is_sure)?;
+        change.after(draws, first, piece.decoded.ty().bits())
     }
 
     /// Records that the result of a lane might be a counter value, if counter values were taken to be unique.
@@ -317,6 +315,7 @@ pub(super) fn change(decoded: &Decoded, operands: &[Value], lane: usize) -> Coun
     match decoded.modifiers.first_of(&OPERATIONS) {
         Some(Modifier::Add) => CounterUpdate::Adds(signed(operand, bits)),
         Some(Modifier::Inc) if is_unbounded => CounterUpdate::Adds(1),
+        Some(Modifier::Inc) => CounterUpdate::CountsUpTo(truncate(operand, bits)),
         Some(Modifier::Dec) if is_unbounded => CounterUpdate::Adds(-1),
         _ => CounterUpdate::Other,
     }

@@ -11,14 +11,14 @@ use super::may_execute::OpenSide;
 use super::memory_order::{MemoryOrder, MemoryScope, Ordering};
 use super::piece::Piece;
 use super::state::Machine;
-use crate::emulate::facts::counters::CounterUpdate;
+use crate::emulate::facts::counter_update::CounterUpdate;
 use crate::emulate::facts::signals::{Sent, Signal, SignalKey, SignalResults, SignalStep};
-use crate::emulate::value::lane::{Lane, LaneMask, WARP, lanes, truncate};
+use crate::emulate::value::lane::{Lane, LaneMask, WARP, lanes};
 use crate::emulate::value::register::Value;
 use crate::emulate::value::symbolics::Relation;
 use crate::flow::Operand;
 use crate::ptx::Space;
-use crate::ptx::isa::{Effect, Modifier};
+use crate::ptx::isa::Effect;
 use crate::slice::Keep;
 
 /// Most signals of a cta of which it is kept who sent them.
@@ -93,12 +93,9 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         if MemoryScope::of(decoded).is_within_group() || operand.symbol.is_some() {
             return None;
         }
-        let is_increment = decoded.modifiers.has(Modifier::Inc);
         let (amount, most) = match change(decoded, &[Value::uniform(operand.bits)], 0) {
             CounterUpdate::Adds(amount) => (amount, u64::MAX),
-            CounterUpdate::Other if is_increment && !decoded.ty().is_float() => {
-                (1, truncate(operand.bits, decoded.ty().bits()))
-            }
+            CounterUpdate::CountsUpTo(most) => (1, most),
             CounterUpdate::Other => return None,
         };
         let (first, is_assumed) = self.held_before(address, bytes, piece.pc);
