@@ -301,9 +301,9 @@ name = 'halved'
 block = 256
 ";
 
-fn places() -> Folder {
+fn places(folder: &str) -> Folder {
     let [source, ptx] = PLACES;
-    let all = Folder::new("repair-places").with("places.ptx", ptx).with("places.cu", source);
+    let all = Folder::new(folder).with("places.ptx", ptx).with("places.cu", source);
     all.with("weft.toml", BLOCKS)
 }
 
@@ -319,7 +319,7 @@ fn line_of(kernel: &str, text: &str) -> usize {
 
 #[test]
 fn a_barrier_is_between_the_lines_of_the_accesses() {
-    let folder = places();
+    let folder = places("repair-places");
     let run = folder
         .weft("repair places.ptx --config weft.toml --write --allow-dirty --message-format short")
         .exits(102);
@@ -388,7 +388,7 @@ fn a_barrier_in_a_loop_is_for_all_copies_of_it() {
 
 #[test]
 fn a_line_that_is_elsewhere_is_not_told() {
-    let folder = places();
+    let folder = places("repair-places-elsewhere");
     let [from, to] = ["atomicAdd(&local", "atomicAdd(&out"].map(|text| line_of("histogram", text));
     let run = folder.weft("repair places.ptx --block 128 --kernel histogram").exits(0);
     run.says(&format!("insert `__syncthreads()` between line {from} and line {to}"))
@@ -411,7 +411,7 @@ fn a_line_that_is_elsewhere_is_not_told() {
 
 #[test]
 fn a_function_with_further_copies_stays() {
-    let folder = places();
+    let folder = places("repair-places-copies");
     let help = line_of("inlined_twice", "in[t + 128]");
     folder
         .weft("repair places.ptx --block 128 --kernel inlined_twice")
