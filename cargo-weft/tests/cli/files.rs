@@ -73,7 +73,7 @@ fn kernels_without_a_launch_are_told_of_together() {
 
 #[test]
 fn the_command_line_goes_before_the_configuration() {
-    let folder = Folder::new("precedence")
+    let folder = Folder::new("precedence-of-files")
         .with("clean.ptx", CLEAN)
         .with("weft.toml", "[default]\nblock = 128\n");
     folder.weft("check clean.ptx --config weft.toml").exits(0).says("block 128");
