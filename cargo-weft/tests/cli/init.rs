@@ -45,7 +45,7 @@ const PTX: &str = "\
 const SOURCE: &str = "extern \"C\" __global__ void put(int *to, int stride) {}\n\
     template <typename T> __global__ void pair(int n) {}\n";
 
-/// Stores `own` to a row of `width` words for each cta, `pitch` words after the last: rows overlap where the pitch is too small.
+/// Each cta stores its number to a row of `width` words. The rows begin `pitch` words apart: they overlap where that is less.
 const ROWS: &str = "\
 .version 8.0
 .target sm_80

@@ -436,7 +436,7 @@ impl Conditions {
         }
     }
 
-    /// Returns how many there are.
+    /// Returns the number of conditions of all kinds.
     pub(super) fn count(&self) -> u32 {
         let Self { positive, zero, nonzero } = self;
         u32::try_from(positive.len() + zero.len() + nonzero.len()).unwrap_or(u32::MAX)

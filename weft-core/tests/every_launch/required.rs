@@ -40,6 +40,7 @@ pub(crate) fn some(dice: &mut Dice) -> Vec<Requirement> {
 /// Changes the arguments of a launch so that it fulfils requirements, if that is easy; returns whether it does. What is fulfilled
 /// is left as it is: a misunderstood requirement would otherwise be misunderstood here, too.
 pub(crate) fn fulfil(launch: &mut Launch, requirements: &[Requirement]) -> bool {
+    // One requirement might undo what another one needs: all are gone through twice.
     for requirement in requirements.iter().chain(requirements) {
         if !is_fulfilled(launch, requirement) {
             equate(launch, requirement);

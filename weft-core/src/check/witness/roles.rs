@@ -15,7 +15,7 @@ pub(in super::super) enum NumberRole {
     /// Nothing that is known.
     #[default]
     Unknown,
-    /// It is compared with what memory holds, as the number of a round is.
+    /// It is compared with what memory holds, as the number of a round is that elements are marked with.
     Element,
     /// A factor, as a stride is.
     Factor,
@@ -82,16 +82,16 @@ impl Held {
     }
 }
 
-/// What is known of the numbers of a program.
+/// What a kernel uses numbers for.
 pub(super) struct NumberUses {
     /// The roles of parameters and fields, by position. Only the first 64 are followed.
     pub(super) roles: Vec<NumberRole>,
-    /// The constants that elements are compared with, and those next to a bound, by the position of the pointer through which
-    /// the elements are loaded.
+    /// The constants that elements are compared with, and the numbers next to a constant that orders them, by the position of
+    /// the pointer through which the elements are loaded.
     pub(super) compared: BTreeMap<usize, BTreeSet<u64>>,
 }
 
-/// Returns what is known of the numbers of a program.
+/// Returns what a kernel uses numbers for.
 pub(super) fn uses(program: &Program) -> NumberUses {
     let held = held(program);
     NumberUses { roles: roles(program, &held), compared: compared(program, &held) }
@@ -122,7 +122,8 @@ fn held(program: &Program) -> Vec<Held> {
     held
 }
 
-/// Returns the pointers through which each instruction loads. What an atomic returns is mostly a counter, whose bound is a size.
+/// Returns the pointers through which each instruction loads. Atomics are left out: what they return is mostly the value of a
+/// counter, which is compared with a size.
 fn pointers_of_loads(program: &Program) -> Vec<Params> {
     let is_load = |at: &Pc| {
         let instr = &program.code[at.index()];

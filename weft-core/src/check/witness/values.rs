@@ -58,7 +58,8 @@ enum BufferContents {
     Positive,
     /// From 0 on, as indices and flags are.
     Small,
-    /// As many of them as not the numbers that elements are compared with, the others from 0 on.
+    /// One half are numbers that the kernel compares elements with, the other half small numbers from 0 on; all are small if it
+    /// compares them with none.
     Compared,
     Zero,
 }

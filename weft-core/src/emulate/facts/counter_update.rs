@@ -14,12 +14,13 @@ pub(crate) enum CounterUpdate {
 }
 
 impl CounterUpdate {
-    /// Whether the location holds another value afterwards, a known step away.
+    /// Whether the location can hold another value afterwards, which is known if the one before is.
     pub(crate) fn is_step(self) -> bool {
         !matches!(self, Self::Adds(0) | Self::Other)
     }
 
-    /// Returns what a location holds after so many updates; `first`: what it held before. `None` if that is not known.
+    /// Returns what a location of `bits` bits holds after this number of updates; `first`: what it held before them. `None` if
+    /// that is not known.
     pub(crate) fn after(self, updates: u64, first: Lane, bits: u32) -> Option<Lane> {
         match self {
             Self::Adds(amount) => {
@@ -27,7 +28,7 @@ impl CounterUpdate {
                 Some(Lane { bits: truncate(sum, bits), ..first })
             }
             Self::CountsUpTo(most) if first.symbol.is_none() => {
-                // A greater number counts as the last one, except that it is what the first update finds.
+                // Zero comes after a greater number as it does after `most`.
                 let first_in_round = u128::from(first.bits.min(most));
                 let held = (first_in_round + u128::from(updates)) % (u128::from(most) + 1);
                 let held = u64::try_from(held).ok()?;

@@ -26,7 +26,7 @@ pub struct CounterIndex(pub(crate) u32);
 pub enum Drawn {
     /// There are none, or counter values are not taken to be unique.
     Nothing,
-    /// They are different.
+    /// Those of one counter are different, unless the counter is spoiled.
     Distinct,
     /// They are those of one order of draws, which some schedule has.
     InOrder,
@@ -199,6 +199,7 @@ impl Counters {
             // Values come again, which does not matter where it is known which ones.
             CounterUpdate::CountsUpTo(_) if self.order.is_some() => 1,
             CounterUpdate::CountsUpTo(_) | CounterUpdate::Other => {
+                // The ctas can draw from it in turn, if not uniquely.
                 if change.is_step() {
                     self.patterns.entry(at).or_insert(UpdatePattern { bytes, grows: true });
                 }

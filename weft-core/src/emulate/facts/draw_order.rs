@@ -1,5 +1,5 @@
 //! One fixed order in which the ctas of a launch draw from counters: in rounds, in each of which every cta draws once.
-//! An atomic then returns what all draws before it leave of the counter's first value.
+//! An atomic then returns what the counter holds after all draws before it.
 //!
 //! Every order that keeps each cta's own draws in sequence is that of some schedule, as long as no cta waits for
 //! another one. So a defect found in this order is a defect; that none is found proves nothing.
