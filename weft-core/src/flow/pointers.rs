@@ -9,7 +9,7 @@ use super::layout;
 use super::program::{Holds, Instr, Operand, Pc, Program, Reg};
 use super::sources::{is_number, trace};
 use crate::ptx::Space;
-use crate::ptx::isa::{Effect, Modifier, Opcode};
+use crate::ptx::isa::{Decoded, Effect, Modifier, Opcode};
 
 /// Marks the parameters and fields that are used as pointers, and finds what each register holds.
 pub(super) fn mark(program: &mut Program) {
@@ -268,10 +268,14 @@ fn origin(program: &Program, instr: &Instr, dest: usize, origins: &[Holds]) -> H
         }
         _ => Holds::Mixed,
     };
-    // A narrow value loaded from memory, or computed from numbers in any way, does not lead from one variable to
-    // another.
-    let is_number = decoded.ty().bits() <= 32 && are_numbers(instr.sources.len());
-    if holds == Holds::Mixed && is_number { Holds::Number } else { holds }
+    let is_number = holds == Holds::Mixed && is_plain(decoded) && are_numbers(instr.sources.len());
+    if is_number { Holds::Number } else { holds }
+}
+
+/// Whether an instruction makes no address of numbers. A narrow value loaded from memory, or computed from numbers in any way,
+/// does not lead from one variable to another, and bits of numbers do not either.
+fn is_plain(decoded: &Decoded) -> bool {
+    decoded.ty().bits() <= 32 || matches!(decoded.row.opcode, Opcode::Or | Opcode::Xor)
 }
 
 fn is_narrow_address(program: &Program, holds: Holds) -> bool {

@@ -314,9 +314,11 @@ fn passed(instr: &Instr, decoded: &Decoded) -> Passed {
         Opcode::Selp | Opcode::Min | Opcode::Max => Passed::Either,
         // Rounding an address down, and up, to an alignment.
         Opcode::And if constant(1).is_some_and(|mask| mask < 0) => Passed::One(0),
-        Opcode::Or if constant(1).is_some() => Passed::One(0),
-        // The result of these is no address.
+        Opcode::Or | Opcode::Xor if constant(1).is_some() => Passed::One(0),
         Opcode::And if constant(1).is_some() => Passed::Number,
+        // As a sum: bits of a number are set in an address, or of the two numbers neither is an address.
+        Opcode::And | Opcode::Or | Opcode::Xor if is_wide => Passed::Sum,
+        // The result of these is no address.
         Opcode::Cvt
         | Opcode::Mul
         | Opcode::Shl
