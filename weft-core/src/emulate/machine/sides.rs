@@ -16,6 +16,7 @@ use super::doubt::DoubtKind;
 use super::event::{Events, OrderQuery};
 use super::may_execute::{MAX_DEPTH, OpenSide, UniformLoop};
 use super::open_loop::inside;
+use super::spin::dests;
 use super::state::Machine;
 use super::stop::{OPEN_COST, OrStop, doubt, undecided};
 use super::warp::Front;
@@ -40,6 +41,19 @@ pub(super) struct Chooser {
 struct SideOutcome {
     registers: BTreeMap<Reg, Value>,
     local: Rc<Vec<Memory>>,
+}
+
+impl SideOutcome {
+    /// Lets a run that ended before a loop was forgotten keep what it left in registers where that equals what all later
+    /// iterations leave there, as a constant that each iteration assigns anew. `first`: the registers before the run.
+    fn keep_equal(&mut self, first: &BTreeMap<Reg, Value>, later: &Self, mask: LaneMask) {
+        for (register, value) in first {
+            let is_equal = |later: &Value| later.differs(value) & mask == 0;
+            if later.registers.get(register).is_some_and(is_equal) {
+                self.registers.entry(*register).or_insert_with(|| value.clone());
+            }
+        }
+    }
 }
 
 impl<E: Events + OrderQuery> Machine<'_, E> {
@@ -142,16 +156,29 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             self.end_iteration(iterations, outcomes.last(), mask);
         }
         if let Some(header) = iterations {
+            let first = self.assigned_in(warp, header);
             self.forget_loop(warp, header, mask, may_execute.origin)?;
             // No condition decides whether such a later iteration runs.
             let place = self.program.blocks[branch.index()].place;
             let run = (self.spent, place, header.index());
             let is_one = may_execute.was_convergent;
             let side = BranchSide { condition: None, run, is_one, holds: true };
-            outcomes.push(self.with_side(warp, may_execute.on(side), header, mask)?);
+            let later = self.with_side(warp, may_execute.on(side), header, mask)?;
+            for outcome in &mut outcomes {
+                outcome.keep_equal(&first, &later, mask);
+            }
+            outcomes.push(later);
             self.end_iteration(iterations, outcomes.last(), mask);
         }
         Ok(outcomes)
+    }
+
+    /// The values of the registers that a loop assigns.
+    fn assigned_in(&self, warp: WarpId, header: BlockId) -> BTreeMap<Reg, Value> {
+        let registers = &self.warps[warp].registers;
+        let assigned = inside(self.program, header).flat_map(|(_, instr)| dests(instr));
+        let held = assigned.filter(|register| registers.has(*register));
+        held.map(|register| (register, registers[register].clone())).collect()
     }
 
     /// Checks a branch that decides for the lanes of `mask`, for all of them alike if `is_alike`. Lanes that run the
