@@ -66,6 +66,9 @@ impl CheckOutcome<'_> {
         if self.assumed.elected {
             report.assumptions.push(Assumption::Elected);
         }
+        if self.assumed.grouped {
+            report.assumptions.push(Assumption::Grouped);
+        }
         if self.assumed.proxies {
             report.assumptions.push(Assumption::ProxyFences);
         }

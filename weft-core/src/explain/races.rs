@@ -13,12 +13,15 @@ use crate::race::{Conflict, Pair, RacingAccess};
 /// The note on a race of two stores whose values are not known within the limits of the check.
 pub(crate) const UNVALUED: &str = "whether both store the same value, so that the race is benign, was not found out within the limits of the check";
 
+const GROUPED: &str = "`bar.warp.sync` might order the two, but its mask is that of a group of which it is not known who is in it: give it the \
+     mask of all lanes that have to be ordered, or set `warp-synchronous = true` if the hardware runs the lanes of a warp in lock step";
+
 /// Whether a finding is a race of two stores whose values are not known.
 pub(crate) fn is_unvalued(finding: &Finding) -> bool {
     finding.notes.iter().any(|note| note == UNVALUED)
 }
 
-/// Returns the finding for one pair. `may_order`: whether threads of a cta might order each other through memory.
+/// Returns the finding for one pair. `may_order`: whether something that is not modelled might order the threads of a cta.
 pub(crate) fn finding(names: &Names<'_>, space: Space, pair: &Pair, may_order: bool) -> Finding {
     let (first, second) = (pair.example.first, pair.example.second);
     let by_line =
@@ -156,6 +159,13 @@ fn counts(pair: &Pair, code: Code) -> String {
 fn help(names: &Names<'_>, code: Code, pair: &Pair, [first, second]: [&RacingAccess; 2]) -> String {
     let open = first.condition.or(second.condition);
     match code {
+        Code::PossibleRace
+            if open.is_none()
+                && !names.program.hands_over
+                && names.program.synchronizes_groups() =>
+        {
+            GROUPED.into()
+        }
         Code::PossibleRace if open.is_none() => {
             "fences, acquires and releases of this kernel might order the two; those are followed of a cta that is the last one counted, and of \
              threads that wait for a count or for a value which one store leaves"

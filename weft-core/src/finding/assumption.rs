@@ -46,6 +46,8 @@ pub enum Assumption {
     Targets,
     /// `elect.sync` elects the lowest lane.
     Elected,
+    /// `activemask` finds only lanes active together that came to it together.
+    Grouped,
     /// Each cta is a cluster of its own.
     OneCtaClusters,
     /// Proxy fences order accesses of other threads too.
@@ -169,6 +171,7 @@ impl Assumption {
             Self::Written => WRITTEN,
             Self::Targets => TARGETS,
             Self::Elected => "`elect.sync` elects the lowest lane of its mask",
+            Self::Grouped => GROUPED,
             Self::OneCtaClusters => ONE_CTA_CLUSTERS,
             Self::ProxyFences => PROXY_FENCES,
             Self::MbarrierScopes => MBARRIER_SCOPES,
@@ -198,6 +201,7 @@ impl Assumption {
 
 const ONE_CTA_CLUSTERS: &str =
     "each cta is a cluster of its own, because the launch states no clusters (`cluster`)";
+const GROUPED: &str = "lanes that `activemask` finds active together came to it together";
 const TARGETS: &str =
     "branches through a table whose index depends on open values lead to one of its targets";
 const WHOLE_WARPS: &str = "blocks have a multiple of 32 threads in x, since the kernel exchanges values between all lanes of a warp";

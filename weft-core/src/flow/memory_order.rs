@@ -1,6 +1,6 @@
 //! Whether threads of a kernel might order each other through memory.
 
-use super::program::Program;
+use super::program::{Operand, Program};
 use crate::flow::Instr;
 use crate::ptx::Space;
 use crate::ptx::isa::{Decoded, Effect, Family, Modifier};
@@ -22,6 +22,15 @@ impl Program {
                     && decoded.modifiers.first_of(&STRONG).is_some()
         };
         has(is_ordered) || has(Decoded::is_memory_fence) && has(is_strong)
+    }
+
+    /// Whether some `bar.warp.sync` synchronizes lanes whose mask a register holds.
+    pub fn synchronizes_groups(&self) -> bool {
+        let is_of_group = |instr: &Instr| {
+            let mask = instr.sources.last();
+            instr.effect() == Effect::WarpBarrier && matches!(mask, Some(Operand::Register(_)))
+        };
+        self.code.iter().any(is_of_group)
     }
 
     /// Whether threads can order each other through memory by atomics on global memory alone.

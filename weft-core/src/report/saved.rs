@@ -140,6 +140,7 @@ enum AssumptionMirror {
     Written,
     Targets,
     Elected,
+    Grouped,
     OneCtaClusters,
     ProxyFences,
     MbarrierScopes,

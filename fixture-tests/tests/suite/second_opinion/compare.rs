@@ -89,7 +89,7 @@ pub(crate) fn races(
     run: &Run<'_>,
     name: &str,
 ) {
-    let may_order = may_order(module, program);
+    let (may_order, are_grouped) = (may_order(module, program), are_grouped(module, program));
     let mut seen: BTreeMap<Key, Vec<ThreadPairs>> = BTreeMap::new();
     // The order of one run says nothing about races then. `tests/small_mbarriers` has an opinion of its own on phases.
     let is_unsettled = run.records.iter().any(|record| !record.barriers.recycled.is_empty())
@@ -97,7 +97,10 @@ pub(crate) fn races(
     for (pair, worst) in run.races.worst.iter().filter(|_| !is_unsettled) {
         let check = if pair.0 { Check::Global } else { Check::Shared };
         let lines = [pair.1, pair.2].map(|pc| line(module, program, pc)).into();
-        let level = if may_order { Level::Possible } else { *worst };
+        let ThreadPairs { between_warps, between_ctas, .. } = run.races.pairs(pair);
+        let is_within_warps = (between_warps, between_ctas) == (0, 0);
+        let level =
+            if may_order || are_grouped && is_within_warps { Level::Possible } else { *worst };
         // A proof excludes what the trace only takes to be possible.
         if report.proved.is_some() && level == Level::Possible {
             continue;
@@ -140,12 +143,25 @@ pub(crate) fn races(
     }
 }
 
+/// The text of each instruction.
+fn instructions<'m>(module: &'m Module, program: &'m Program) -> impl Iterator<Item = &'m str> {
+    let spans = program.code.iter().map(|instr| program.places[instr.place.0 as usize].span);
+    spans.map(|span| module.name(span).trim_start())
+}
+
+/// Whether lanes synchronize in groups of which it is not known who is in them; the check reports races within a warp as
+/// possible only.
+fn are_grouped(module: &Module, program: &Program) -> bool {
+    let has = |words: [&str; 2]| {
+        instructions(module, program).any(|text| words.iter().all(|word| text.contains(word)))
+    };
+    has(["activemask", ""]) && has(["bar.warp.sync", "%"])
+}
+
 /// Whether the kernel has release, acquire or fence instructions by which threads can synchronize through memory; the
 /// check reports its races as possible only.
 fn may_order(module: &Module, program: &Program) -> bool {
-    let names = program.code.iter().map(|instr| {
-        let span = program.places[instr.place.0 as usize].span;
-        let instruction = module.name(span).trim_start();
+    let names = instructions(module, program).map(|instruction| {
         let end = instruction.find(|c: char| c.is_whitespace() && !instruction.starts_with('@'));
         &instruction[..end.unwrap_or(instruction.len())]
     });

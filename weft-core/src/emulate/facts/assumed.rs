@@ -16,6 +16,8 @@ pub struct Assumed {
     pub targets: bool,
     /// `elect.sync` elects the lowest lane of its mask.
     pub elected: bool,
+    /// `activemask` finds only lanes active together that came to it together.
+    pub grouped: bool,
     /// Fences between the proxies order all that happens before them.
     pub proxies: bool,
     /// Arrivals and waits at mbarriers that state no scope order the threads of the cluster.
@@ -40,6 +42,7 @@ impl Assumed {
             written,
             targets,
             elected,
+            grouped,
             proxies,
             scopes,
             products,
@@ -53,6 +56,7 @@ impl Assumed {
         self.written |= written;
         self.targets |= targets;
         self.elected |= elected;
+        self.grouped |= grouped;
         self.proxies |= proxies;
         self.scopes |= scopes;
         self.products |= products;

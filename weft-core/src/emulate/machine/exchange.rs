@@ -30,7 +30,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
         let Some(decoded) = instr.decoded() else { return };
         let results = match decoded.row.opcode {
-            Opcode::Activemask if self.inputs.options.warp_synchronous => {
+            Opcode::Activemask => {
                 let active = Value::uniform(u64::from(here));
                 Some((active.clone(), active))
             }
@@ -38,10 +38,6 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
                 self.facts.assumed.elected = true;
                 let leader = here.trailing_zeros();
                 Some((Value::uniform(leader.into()), Value::bits(here & here.wrapping_neg())))
-            }
-            Opcode::Activemask => {
-                let open = Value::open(self.facts.symbolics.any_number(Origin::Hardware(pc)));
-                Some((open.clone(), open))
             }
             _ if !is_computed(decoded) => None,
             Opcode::Shfl => self.shuffle(warp, pc, decoded, here),
@@ -76,6 +72,10 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         // A reduction can have the same result whatever an open lane gives, because of what other lanes give.
         let is_reduced = decoded.row.opcode == Opcode::Redux;
         let origin = if is_reduced { origin.perhaps() } else { origin };
+        if decoded.row.opcode == Opcode::Match && !decoded.modifiers.has(Modifier::All) {
+            let group = self.group_of(warp, pc, here);
+            return self.facts.symbolics.group(origin, group);
+        }
         let is_one = matches!(decoded.row.opcode, Opcode::Vote | Opcode::Redux);
         if is_one && self.may_execute.as_ref().is_none_or(OpenSide::is_convergent) {
             let bits = decoded.ty().bits();

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::stop::{Stop, undecided};
 use crate::emulate::value::guard;
-use crate::emulate::value::guard::{BranchSide, Guards};
+use crate::emulate::value::guard::{BranchRun, BranchSide, Guards};
 use crate::emulate::value::lane::LaneMask;
 use crate::emulate::value::origin::Origin;
 use crate::emulate::value::symbolics::Symbolics;
@@ -106,6 +106,11 @@ impl OpenSide {
     /// Stops because it has to be known whether something here happens.
     pub(super) fn undecided(&self) -> Stop {
         undecided(self.place, self.outermost, self.origin)
+    }
+
+    /// The execution of the innermost branch on an open condition, and the side that was taken there.
+    pub(super) fn run(&self) -> Option<BranchRun> {
+        self.decided.last().map(|side| side.run)
     }
 
     /// Whether it is only one instruction, under an open guard.

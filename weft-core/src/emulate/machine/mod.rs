@@ -9,7 +9,7 @@
 //!   [`bulk`] runs bulk copies, [`tensor`] those of tensors, whose sizes [`boxes`] finds out, and [`wgmma`] products of
 //!   matrices: [`agents`] do their accesses.
 //! - Synchronization: [`wait`] makes lanes wait, [`warp_sync`] releases them, [`exchange`] computes the values that
-//!   they exchange. [`mbarriers`] runs mbarrier objects, at which lanes wait if their wait is a [`spin`]; a test that only
+//!   they exchange, [`lane_groups`] where it is not known which lanes are together. [`mbarriers`] runs mbarrier objects, at which lanes wait if their wait is a [`spin`]; a test that only
 //!   decides whether a wait is left out is one of the [`peeks`], which fail ([`peeking`]); [`phase_state`] holds what is
 //!   known of all these. [`following`] makes asynchronous copies arrive at objects, and [`object_checks`] checks
 //!   what might reach objects otherwise. [`cluster`] tells apart the memory of the ctas of a cluster and runs its barrier,
@@ -50,6 +50,7 @@ mod forgotten;
 mod handed;
 mod implied;
 mod induction;
+mod lane_groups;
 mod launch_control;
 mod may_execute;
 mod mbarriers;

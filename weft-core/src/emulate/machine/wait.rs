@@ -45,6 +45,11 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     ) -> OrStop<LaneMask> {
         let Some(decoded) = instr.decoded() else { return Ok(0) };
         let effect = decoded.row.effect;
+        let at = SyncPoint { warp, block, pc, instr, decoded, lanes };
+        if let Some(group) = self.group_at(at) {
+            self.exchange_in_groups(at, group);
+            return Ok(0);
+        }
         if let Some(may_execute) = &self.may_execute
             && (effect.is_barrier()
                 || !may_execute.is_convergent()
@@ -53,7 +58,6 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             return Err(may_execute.undecided());
         }
         self.count_commands(lanes);
-        let at = SyncPoint { warp, block, pc, instr, decoded, lanes };
         match effect {
             Effect::Barrier => self.wait_for_warp(at),
             Effect::ClusterBarrier => Ok(self.at_cluster_barrier(at)),
@@ -68,14 +72,14 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
     }
 
-    /// Runs `activemask` or an exchange from before PTX 6.0. Such an instruction takes the lanes that are converged
-    /// there, which are known only in lock step: otherwise its results are open.
+    /// Runs an exchange from before PTX 6.0, or `activemask` in lock step. Such an instruction takes the lanes that are
+    /// converged there, which are known only in lock step: otherwise its results are open.
     fn exchange_at_once(&mut self, at: SyncPoint<'_>) -> OrStop<LaneMask> {
-        let SyncPoint { warp, pc, instr, decoded, lanes, .. } = at;
+        let SyncPoint { warp, pc, instr, lanes, .. } = at;
         if let Some(side) = self.may_execute.as_ref().filter(|side| !side.is_whole) {
             return Err(side.undecided());
         }
-        if self.inputs.options.warp_synchronous || decoded.row.opcode == Opcode::Activemask {
+        if self.inputs.options.warp_synchronous {
             self.exchange(warp, pc, lanes);
         } else if self.slice.keep[pc.index()] > Keep::Event {
             let open = Value::open(self.facts.symbolics.any_number(Origin::Hardware(pc)));

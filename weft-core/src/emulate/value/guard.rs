@@ -12,7 +12,7 @@ use crate::flow::{PlaceId, Reg};
 
 /// One execution of a branch on an open condition: instructions spent before it, its place, and the index of the block
 /// that follows it.
-type BranchRun = (u64, PlaceId, usize);
+pub(crate) type BranchRun = (u64, PlaceId, usize);
 
 /// A register of a warp as one write left it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

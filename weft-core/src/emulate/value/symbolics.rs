@@ -9,6 +9,7 @@
 //! before it is extended. Symbolic values that are computed alike have one id, in all threads, ctas and passes of a
 //! check. Lanes with one id and one number are equal if the symbolic value is *stable*: if it is known exactly.
 
+mod groups;
 mod logic;
 pub(crate) mod operator;
 mod own;
@@ -28,6 +29,7 @@ use crate::flow::BlockId;
 use crate::flow::addresses::argument_of;
 use crate::launch::Limit;
 
+pub(crate) use groups::DividedLanes;
 pub(crate) use logic::{Literal, Logic, Relation};
 use operator::{Operator, OperatorId};
 
@@ -54,6 +56,8 @@ enum Identity {
     Result(Execution, u32),
     /// The state that an arrival at an mbarrier object returns: the address of the object, and a number of the phase.
     Token(u64, u64),
+    /// The mask in which each lane of a group finds those that are grouped with it.
+    Group(DividedLanes),
     /// The result of an exchange that gives all participating lanes the same value.
     Exchanged(Exchange),
     /// Number of iterations that a cta has run of a loop: the cta, the loop's header, and how often the cta has entered
@@ -337,24 +341,23 @@ impl Symbolics {
 
     /// As `any`, but keeps the origin as given: the value surely depends on it if it is memory that nothing wrote.
     pub(crate) fn anything(&mut self, origin: Origin, region: Region) -> SymbolId {
-        self.reads_unwritten |= origin.unwritten().is_some();
-        let (bits, atoms, is_exchanged) = (64, Atoms::Sum(Box::default()), false);
-        let (modulus, wrap) = (1, 0);
-        let value =
-            SymbolicValue { origin, region, bits, atoms, congruence: modulus, wrap, is_exchanged };
-        self.intern(Identity::Any(origin, region), value)
+        self.unequal(Identity::Any(origin, region), origin, region)
     }
 
     /// The state that arrivals at an mbarrier object return in a phase, by the address of the object as events state it, and a
     /// number of the phase. States of one phase need not be equal.
     pub(crate) fn token(&mut self, origin: Origin, object: u64, number: u64) -> SymbolId {
-        let region = Region::Number;
+        self.unequal(Identity::Token(object, number), origin, Region::Number)
+    }
+
+    /// A value that need not be equal in two lanes that hold it.
+    fn unequal(&mut self, key: Identity, origin: Origin, region: Region) -> SymbolId {
         self.reads_unwritten |= origin.unwritten().is_some();
         let (bits, atoms, is_exchanged) = (64, Atoms::Sum(Box::default()), false);
         let (modulus, wrap) = (1, 0);
         let value =
             SymbolicValue { origin, region, bits, atoms, congruence: modulus, wrap, is_exchanged };
-        self.intern(Identity::Token(object, number), value)
+        self.intern(key, value)
     }
 
     /// Any number: a value that contains no address.

@@ -1,0 +1,40 @@
+//! Masks of groups of lanes of which it is not known which lanes are in which group.
+
+use super::{Identity, Symbolics};
+use crate::emulate::value::guard::BranchRun;
+use crate::emulate::value::lane::{LaneMask, SymbolId};
+use crate::emulate::value::origin::{Origin, Region};
+use crate::emulate::value::warp_id::WarpId;
+use crate::flow::Pc;
+
+/// Lanes of a warp that an instruction divides into groups, not known which: `activemask` into those that are active
+/// together, `match.any` into those with equal data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct DividedLanes {
+    pub(crate) cta: u32,
+    pub(crate) warp: WarpId,
+    /// The execution of the instruction: instructions spent before it, and which it is.
+    pub(crate) at: (u64, Pc),
+    /// All lanes that executed it, or those of them that came to the side of an open condition on which it stands.
+    pub(crate) lanes: LaneMask,
+    /// The innermost such side.
+    pub(crate) side: Option<BranchRun>,
+}
+
+impl Symbolics {
+    /// The mask of a group, which might be another in each lane.
+    pub(crate) fn group(&mut self, origin: Origin, group: DividedLanes) -> SymbolId {
+        self.unequal(Identity::Group(group), origin, Region::Number)
+    }
+
+    /// The lanes that a mask divides, if it is that of a group.
+    pub(crate) fn divided(&self, mask: SymbolId) -> Option<DividedLanes> {
+        if mask.as_number().is_some() {
+            return None;
+        }
+        match self.all.get_index(mask.place())?.0 {
+            Identity::Group(group) => Some(*group),
+            _ => None,
+        }
+    }
+}
