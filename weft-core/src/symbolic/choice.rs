@@ -30,9 +30,11 @@ impl Views<'_> {
             self.unknowns.insert((of, copy), (var, is_signed));
             (Poly::var(var), var, [a.clone(), b.clone()])
         });
-        self.system.conditions.positive.extend(extremes(&value, &cases));
+        let facts = extremes(&value, &cases);
+        let is_extreme = !facts.is_empty();
+        self.system.conditions.positive.extend(facts);
         let cases = vec![(a, if_a.clone()), (b, if_b.clone())];
-        self.system.alternatives.push(ValueCases { var, cases });
+        self.system.alternatives.push(ValueCases { var, cases, is_extreme });
         self.chosen.insert((of, copy), (value.clone(), var));
         value
     }
@@ -82,7 +84,7 @@ impl Views<'_> {
             self.side(of, holds, copy, |_| Poly::constant(if holds { one } else { 0 }))
         };
         let cases = vec![side(true), side(false)];
-        self.system.alternatives.push(ValueCases { var, cases });
+        self.system.alternatives.push(ValueCases { var, cases, is_extreme: false });
     }
 
     /// A choice whose condition is known.

@@ -145,12 +145,21 @@ impl Views<'_> {
         })
     }
 
+    /// The range of a polynomial by its unknowns, and by facts that bound it as a whole, as that it fits in its width.
+    fn stated_range(&self, of: &Poly) -> VarBounds {
+        let facts = self.system.conditions.positive.iter();
+        facts.fold(self.system.range(of), |range, fact| {
+            let least = of.minus(fact).and_then(|number| number.as_constant());
+            let most = of.plus(fact).and_then(|number| number.as_constant());
+            range.and(VarBounds { least, most })
+        })
+    }
+
     pub(super) fn new_division(&mut self, dividend: Poly, divisor: Poly) -> (Poly, Poly) {
-        let (of_dividend, of_divisor) = (self.system.range(&dividend), self.system.range(&divisor));
+        let (of_dividend, of_divisor) = (self.stated_range(&dividend), self.system.range(&divisor));
         let is_natural = self.is_positive(&dividend);
-        let least = if is_natural { Some(0) } else { of_dividend.least.map(|least| least.min(0)) };
-        let quotient =
-            self.unknown(VarBounds { least, most: of_dividend.most.map(|most| most.max(0)) });
+        let natural = VarBounds { least: Some(0).filter(|_| is_natural), most: None };
+        let quotient = self.unknown(of_dividend.divided(of_divisor).and(natural));
         let most = of_divisor.most.map(|most| most - 1);
         let remainder = self.unknown(VarBounds { least: Some(0), most });
         let below = divisor.minus(&remainder).and_then(|room| room.minus(&Poly::constant(1)));

@@ -85,7 +85,7 @@ impl Views<'_> {
         let later = VarBounds { least: Some(1), most: Some(i64::MAX.into()) };
         let later = (self.unknown(later), conditions.clone());
         let cases = vec![(Poly::default(), Conditions::default()), later];
-        self.system.alternatives.push(ValueCases { var: iteration, cases });
+        self.system.alternatives.push(ValueCases { var: iteration, cases, is_extreme: false });
     }
 
     /// The unknowns that have one value in all iterations of a loop, whatever else they depend on.

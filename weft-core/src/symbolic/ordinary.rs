@@ -261,7 +261,7 @@ impl<'v, 'a> OrdinaryBounds<'v, 'a> {
         let divisor = self.range_of_size(&division.divisor, is_medium);
         let (least, most) = (dividend.least?, dividend.most?);
         if is_quotient {
-            return Some(VarBounds { least: Some(least.min(0)), most: Some(most.max(0)) });
+            return Some(dividend.divided(divisor));
         }
         let below = divisor.most.map(|most| most - 1);
         let own = if least >= 0 { Some(most) } else { None };

@@ -11,6 +11,8 @@ const WAY: u32 = 8000;
 /// Facts of quotients have at most so many terms, and a number below this.
 const FEW_TERMS: usize = 4;
 const FAR: i128 = 1 << 16;
+/// The most facts that are added for the sides of choices.
+const MOST_ACROSS: usize = 64;
 
 impl System {
     /// Whether the system has no solution. `effort`: the steps that are left.
@@ -18,16 +20,49 @@ impl System {
         // A large digit might be bounded where a part of it is not.
         let mut system = self.clone();
         system.conditions.drop_repeated_facts();
+        // Those are split last.
+        system.alternatives.sort_by_key(|choice| !choice.is_extreme);
+        system.bound_across(&system.extremes());
         let mut other = Self { has_large_digits_first: true, ..system.clone() };
         other.is_absurd_within(WAY, effort)
-            || system.clone().is_refuted_case(system, MOST_SPLITS, (effort, &mut false))
+            || system.clone().is_refuted_case(system, &[], MOST_SPLITS, (effort, &mut false))
     }
 
-    /// `first`: the case before anything was solved. `by_facts`: whether the last case was refuted by facts of quotients, so
-    /// that these are looked at first.
+    /// Adds what follows for what lies on both sides of unknowns: of `a + v >= 0` and `b - v >= 0`, that `a + b >= 0`. An index
+    /// below the lesser of two ends is below each of them.
+    fn bound_across(&mut self, between: &[Var]) {
+        let near: Vec<&Poly> = {
+            let facts = self.conditions.positive.iter();
+            facts.filter(|fact| fact.constant_part().abs() < FAR).collect()
+        };
+        let mut found: Vec<Poly> = Vec::new();
+        for var in between {
+            let weight = |fact: &Poly| fact.coefficient(&[*var]);
+            for above in near.iter().filter(|fact| weight(fact) > 0) {
+                for below in near.iter().filter(|fact| weight(fact) == -weight(above)) {
+                    // Where nothing else is cancelled, the sum says no more than its parts.
+                    let most = above.len() + below.len() - 2;
+                    let is_short = |sum: &Poly| sum.len() < most && sum.as_constant().is_none();
+                    found.extend(above.plus(below).filter(is_short));
+                }
+                found.truncate(MOST_ACROSS);
+            }
+        }
+        self.conditions.positive.append(&mut found);
+    }
+
+    /// The unknowns that are the lesser or the greater of two values.
+    fn extremes(&self) -> Vec<Var> {
+        let extremes = self.alternatives.iter().filter(|choice| choice.is_extreme);
+        extremes.map(|choice| choice.var).collect()
+    }
+
+    /// `first`: the case before anything was solved. `between`: the unknowns that turned out to be the lesser or the greater of
+    /// two values. `by_facts`: whether the last case was refuted by facts of quotients, so that these are looked at first.
     fn is_refuted_case(
         &mut self,
         mut first: Self,
+        between: &[Var],
         splits: u32,
         (effort, by_facts): (&mut u32, &mut bool),
     ) -> bool {
@@ -37,28 +72,51 @@ impl System {
         if splits > 0
             && let (Some(own), Some(of_first)) = (self.alternatives.pop(), first.alternatives.pop())
         {
+            if own.is_extreme {
+                *by_facts = first.is_refuted_between(of_first.var, between, effort);
+                if *by_facts {
+                    return true;
+                }
+            }
             return own.cases.into_iter().zip(of_first.cases).all(|(own_case, case_of_first)| {
                 let (mut system, mut first) = (self.clone(), first.clone());
+                let bound = case_of_first.0.as_var().filter(|_| own.is_extreme);
+                let between: Vec<Var> = between.iter().copied().chain(bound).collect();
                 system.applies(own.var, own_case)
                     && first.applies(of_first.var, case_of_first)
-                    && system.is_refuted_case(first, splits - 1, (effort, by_facts))
+                    && system.is_refuted_case(first, &between, splits - 1, (effort, by_facts))
             });
         }
         self.alternatives.clear();
         first.alternatives.clear();
+        first.bound_across(between);
         let written = first.with_quotients_and_remainders();
         let with_facts =
-            written.clone().map(|written| first.with_facts_of_quotients(written, effort));
-        let refutes = |mut system: Self, effort: &mut u32| {
-            within(WAY, effort, |effort| system.is_absurd_in_order(effort))
-        };
+            written.clone().map(|written| first.with_facts_of_quotients(written, between, effort));
         let had_facts = *by_facts;
-        *by_facts = with_facts.is_some_and(|system| refutes(system, effort));
+        *by_facts = with_facts.is_some_and(|system| system.refuted_in_order(effort));
         *by_facts
             || had_facts && self.is_absurd_within(WAY, effort)
-            || first.without_remainders().is_some_and(|system| refutes(system, effort))
-            || written.is_some_and(|system| refutes(system, effort))
+            || first.without_remainders().is_some_and(|system| system.refuted_in_order(effort))
+            || written.is_some_and(|system| system.refuted_in_order(effort))
             || within(WAY, effort, |effort| self.is_refuted_by_divisions(0, effort))
+    }
+
+    /// Whether facts of quotients refute the system whichever of two values each extreme is. `last`: one of them.
+    fn is_refuted_between(&self, last: Var, between: &[Var], effort: &mut u32) -> bool {
+        let extremes = self.extremes();
+        let between: Vec<Var> = between.iter().copied().chain(extremes).chain([last]).collect();
+        let with_facts = self.with_quotients_and_remainders();
+        let with_facts =
+            with_facts.map(|written| self.with_facts_of_quotients(written, &between, effort));
+        with_facts.is_some_and(|mut system| {
+            system.alternatives.clear();
+            system.refuted_in_order(effort)
+        })
+    }
+
+    fn refuted_in_order(mut self, effort: &mut u32) -> bool {
+        within(WAY, effort, |effort| self.is_absurd_in_order(effort))
     }
 
     fn is_absurd_within(&mut self, most: u32, effort: &mut u32) -> bool {
@@ -136,7 +194,12 @@ impl System {
 
     /// The system with what follows for quotients from its facts, if these are written with quotient and remainder in place of
     /// what is divided. An unrolled loop ends in time because of such facts.
-    fn with_facts_of_quotients(&self, mut written: Self, effort: &mut u32) -> Self {
+    fn with_facts_of_quotients(
+        &self,
+        mut written: Self,
+        between: &[Var],
+        effort: &mut u32,
+    ) -> Self {
         let mut system = self.clone();
         system.conditions.positive.extend(self.divisions.iter().filter_map(Division::equation));
         written.bound_by_facts();
@@ -154,6 +217,7 @@ impl System {
         let by_numbers: Vec<Poly> =
             facts.iter().chain(&by_unknowns).flat_map(|fact| written.divided(fact)).collect();
         system.conditions.positive.extend(by_unknowns.into_iter().chain(by_numbers));
+        system.bound_across(between);
         system.conditions.drop_repeated_facts();
         system
     }

@@ -154,7 +154,7 @@ impl Views<'_> {
         self.system.conditions.zero.push(quantity.minus(&Poly::var(var))?);
         let powers = (0..).map(|exponent| 1_i128 << exponent).take_while(|power| *power <= most);
         let cases = powers.map(|power| (Poly::constant(power), Conditions::default())).collect();
-        self.system.alternatives.push(ValueCases { var, cases });
+        self.system.alternatives.push(ValueCases { var, cases, is_extreme: false });
         Some(())
     }
 }

@@ -44,6 +44,8 @@ pub(super) struct Conditions {
 pub(super) struct ValueCases {
     pub(super) var: Var,
     pub(super) cases: Vec<(Poly, Conditions)>,
+    /// Whether it is the lesser or the greater of two values, and the system says that it is at most, or at least, each.
+    pub(super) is_extreme: bool,
 }
 
 /// A system: all of its parts hold.

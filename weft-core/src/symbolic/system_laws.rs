@@ -68,7 +68,7 @@ impl RandomSystem {
     /// One unknown has one of two values.
     fn choose(&mut self) {
         let cases = (0..2).map(|_| (self.poly(), self.conditions(1))).collect();
-        self.system.alternatives.push(ValueCases { var: Var(0), cases });
+        self.system.alternatives.push(ValueCases { var: Var(0), cases, is_extreme: false });
     }
 }
 

@@ -54,6 +54,20 @@ impl VarBounds {
         }
     }
 
+    /// The bounds of a quotient, rounded down, by a divisor with these bounds, which is at least 1.
+    pub(super) fn divided(self, divisor: Self) -> Self {
+        let lowest = divisor.least.map_or(1, |least| least.max(1));
+        // Quotients are nearest to zero where the divisor is greatest.
+        let outward = |bound: i128| bound.div_euclid(lowest);
+        let inward = |bound: i128, of_any: i128| {
+            divisor.most.map_or(of_any, |most| bound.div_euclid(most.max(lowest)))
+        };
+        Self {
+            least: self.least.map(|own| if own < 0 { outward(own) } else { inward(own, 0) }),
+            most: self.most.map(|own| if own < 0 { inward(own, -1) } else { outward(own) }),
+        }
+    }
+
     /// The bounds of a product.
     pub(super) fn times(self, other: Self) -> Self {
         let (a, b) = (self, other);
@@ -74,5 +88,40 @@ impl VarBounds {
         let is_natural = |bounds: VarBounds| bounds.least.is_some_and(|least| least >= 0);
         let least = if is_natural(a) && is_natural(b) { corners(a.least, b.least) } else { None };
         VarBounds { least, most: None }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The bounds of a quotient are those of all quotients, one after the other; where a bound is missing, larger numbers
+    /// stand for it.
+    #[test]
+    fn quotients_are_between_their_bounds() {
+        const FAR: i128 = 40;
+        let ends: Vec<Option<i128>> = (-7..8).map(Some).chain([None]).collect();
+        let bounds = |least, most| VarBounds { least, most };
+        let values =
+            |of: VarBounds, first: i128| of.least.unwrap_or(first)..=of.most.unwrap_or(FAR);
+        for (least, most) in ends.iter().flat_map(|a| ends.iter().map(|b| (*a, *b))) {
+            for (first, last) in
+                (1..6).flat_map(|a| (1..6).map(move |b| (a, Some(b)))).chain([(2, None)])
+            {
+                let (dividend, divisor) = (bounds(least, most), bounds(Some(first), last));
+                let found = dividend.divided(divisor);
+                let quotients = values(dividend, -FAR)
+                    .flat_map(|a| values(divisor, 1).map(move |b| a.div_euclid(b)));
+                let all: Vec<i128> = quotients.collect();
+                let (Some(lowest), Some(highest)) = (all.iter().min(), all.iter().max()) else {
+                    continue;
+                };
+                assert!(found.least.is_none_or(|own| own <= *lowest), "{dividend:?} {divisor:?}");
+                assert!(found.most.is_none_or(|own| own >= *highest), "{dividend:?} {divisor:?}");
+                if least.is_some() && most.is_some() && last.is_some() {
+                    assert_eq!(found, bounds(Some(*lowest), Some(*highest)));
+                }
+            }
+        }
     }
 }
