@@ -36,14 +36,14 @@ impl CheckOutcome<'_> {
         launch: &Launch,
         report: &mut Report,
     ) -> BTreeSet<Base> {
-        self.assume_of_values(report);
+        self.assume_of_values(names, report);
         let decides = self.assume_of_places(names, launch, report);
         self.assume_of_tensors(names, report);
         self.assume_of_launch(names, launch, report);
         decides
     }
 
-    fn assume_of_values(&self, report: &mut Report) {
+    fn assume_of_values(&self, names: &Names<'_>, report: &mut Report) {
         let stays = |decision: &Decision| decision.open.stays_in_variables();
         if self.assumed.variables || self.decisions.iter().any(stays) {
             report.assumptions.push(Assumption::WithinVariables);
@@ -66,7 +66,7 @@ impl CheckOutcome<'_> {
         if self.assumed.elected {
             report.assumptions.push(Assumption::Elected);
         }
-        if self.assumed.grouped {
+        if self.assumed.grouped && names.program.has_active_masks() {
             report.assumptions.push(Assumption::Grouped);
         }
         if self.assumed.proxies {

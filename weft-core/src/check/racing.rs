@@ -40,13 +40,11 @@ pub(super) fn explain(
     }
     let names = passes.names;
     let are_grouped = passes.facts.assumed().grouped && names.program.synchronizes_groups();
-    // Threads hand on through memory, or lanes synchronize in groups of which it is not known who is in them.
-    let may_order = |pair: &Pair| {
-        let is_within_warps = pair.between_warps == 0 && pair.between_ctas == 0;
-        names.program.hands_over || is_within_warps && are_grouped
-    };
+    // Threads hand on through memory, or lanes synchronize in groups of which it is not known who is in them, and perhaps hand
+    // on to other warps.
+    let may_order = names.program.hands_over || are_grouped;
     let finding = |(space, pair): (_, &Pair)| {
-        let mut finding = races::finding(names, space, pair, may_order(pair));
+        let mut finding = races::finding(names, space, pair, may_order);
         if !are_valued && stores_race(pair) && !pair.is_benign {
             finding.notes.push(races::UNVALUED.to_owned());
         }

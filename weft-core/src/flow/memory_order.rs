@@ -3,7 +3,7 @@
 use super::program::{Operand, Program};
 use crate::flow::Instr;
 use crate::ptx::Space;
-use crate::ptx::isa::{Decoded, Effect, Family, Modifier};
+use crate::ptx::isa::{Decoded, Effect, Family, Modifier, Opcode};
 
 impl Program {
     /// Whether threads might order each other through memory, by release and acquire patterns (PTX ISA §8.8). Such a pattern
@@ -22,6 +22,12 @@ impl Program {
                     && decoded.modifiers.first_of(&STRONG).is_some()
         };
         has(is_ordered) || has(Decoded::is_memory_fence) && has(is_strong)
+    }
+
+    /// Whether some instruction finds out which lanes are active together.
+    pub fn has_active_masks(&self) -> bool {
+        let is_it = |decoded: &Decoded| decoded.row.opcode == Opcode::Activemask;
+        self.code.iter().filter_map(Instr::decoded).any(is_it)
     }
 
     /// Whether some `bar.warp.sync` synchronizes lanes whose mask a register holds.

@@ -89,7 +89,7 @@ pub(crate) fn races(
     run: &Run<'_>,
     name: &str,
 ) {
-    let (may_order, are_grouped) = (may_order(module, program), are_grouped(module, program));
+    let may_order = may_order(module, program) || are_grouped(module, program);
     let mut seen: BTreeMap<Key, Vec<ThreadPairs>> = BTreeMap::new();
     // The order of one run says nothing about races then. `tests/small_mbarriers` has an opinion of its own on phases.
     let is_unsettled = run.records.iter().any(|record| !record.barriers.recycled.is_empty())
@@ -97,10 +97,7 @@ pub(crate) fn races(
     for (pair, worst) in run.races.worst.iter().filter(|_| !is_unsettled) {
         let check = if pair.0 { Check::Global } else { Check::Shared };
         let lines = [pair.1, pair.2].map(|pc| line(module, program, pc)).into();
-        let ThreadPairs { between_warps, between_ctas, .. } = run.races.pairs(pair);
-        let is_within_warps = (between_warps, between_ctas) == (0, 0);
-        let level =
-            if may_order || are_grouped && is_within_warps { Level::Possible } else { *worst };
+        let level = if may_order { Level::Possible } else { *worst };
         // A proof excludes what the trace only takes to be possible.
         if report.proved.is_some() && level == Level::Possible {
             continue;
@@ -149,7 +146,7 @@ fn instructions<'m>(module: &'m Module, program: &'m Program) -> impl Iterator<I
     spans.map(|span| module.name(span).trim_start())
 }
 
-/// Whether lanes synchronize in groups of which it is not known who is in them; the check reports races within a warp as
+/// Whether lanes synchronize in groups of which it is not known who is in them; the check reports races as
 /// possible only.
 fn are_grouped(module: &Module, program: &Program) -> bool {
     let has = |words: [&str; 2]| {

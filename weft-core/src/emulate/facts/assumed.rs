@@ -16,7 +16,7 @@ pub struct Assumed {
     pub targets: bool,
     /// `elect.sync` elects the lowest lane of its mask.
     pub elected: bool,
-    /// `activemask` finds only lanes active together that came to it together.
+    /// Lanes exchanged or synchronized in groups. `activemask` finds only lanes active together that came to it together.
     pub grouped: bool,
     /// Fences between the proxies order all that happens before them.
     pub proxies: bool,

@@ -51,13 +51,23 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             _ => None,
         };
         let (first, second) = results.unwrap_or_else(|| {
-            let open = Value::open(self.open_result(warp, pc, decoded, here));
+            let open = self.open_results(warp, pc, decoded, here);
             (open.clone(), open)
         });
         for (dest, value) in instr.dests.iter().zip([first, second]) {
             if let Some(dest) = dest {
                 self.warps[warp].write(*dest, value, here);
             }
+        }
+    }
+
+    /// The results of an exchange of open values.
+    fn open_results(&mut self, warp: WarpId, pc: Pc, decoded: &Decoded, here: LaneMask) -> Value {
+        let symbol = self.open_result(warp, pc, decoded, here);
+        let divides = decoded.row.opcode == Opcode::Match && !decoded.modifiers.has(Modifier::All);
+        match self.facts.symbolics.origin(symbol).filter(|_| divides) {
+            Some(origin) => self.divide(origin, self.group_of(warp, pc, here)),
+            None => Value::open(symbol),
         }
     }
 
@@ -72,10 +82,6 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         // A reduction can have the same result whatever an open lane gives, because of what other lanes give.
         let is_reduced = decoded.row.opcode == Opcode::Redux;
         let origin = if is_reduced { origin.perhaps() } else { origin };
-        if decoded.row.opcode == Opcode::Match && !decoded.modifiers.has(Modifier::All) {
-            let group = self.group_of(warp, pc, here);
-            return self.facts.symbolics.group(origin, group);
-        }
         let is_one = matches!(decoded.row.opcode, Opcode::Vote | Opcode::Redux);
         if is_one && self.may_execute.as_ref().is_none_or(OpenSide::is_convergent) {
             let bits = decoded.ty().bits();

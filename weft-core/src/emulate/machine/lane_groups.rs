@@ -11,10 +11,10 @@ use super::may_execute::OpenSide;
 use super::state::Machine;
 use super::wait::SyncPoint;
 use crate::emulate::value::guard::BranchRun;
-use crate::emulate::value::lane::{LaneMask, lanes};
+use crate::emulate::value::lane::{Lane, LaneMask, lanes};
 use crate::emulate::value::origin::Origin;
 use crate::emulate::value::register::Value;
-use crate::emulate::value::symbolics::DividedLanes;
+use crate::emulate::value::symbolics::{DividedLanes, OwnMask};
 use crate::emulate::value::warp_id::WarpId;
 use crate::flow::Pc;
 use crate::ptx::isa::{Effect, Modifier, Opcode};
@@ -25,6 +25,11 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
     /// by what gave them their masks, on this side of the open conditions around it.
     pub(super) fn group_at(&mut self, at: SyncPoint<'_>) -> Option<DividedLanes> {
         let SyncPoint { warp, pc, instr, decoded, lanes: here, .. } = at;
+        // Where one run stands for all iterations of a loop, lanes might be in different ones: of those that a branch leads
+        // round, others wait in vain.
+        if self.may_execute.as_ref().is_some_and(OpenSide::is_widened) {
+            return None;
+        }
         if decoded.row.opcode == Opcode::Activemask {
             let is_whole = self.may_execute.as_ref().is_none_or(|side| side.is_whole);
             let is_known = is_whole && self.inputs.options.warp_synchronous;
@@ -35,16 +40,18 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             return None;
         }
         let mask = self.source(warp, pc, instr.sources.len().checked_sub(1)?);
-        if here & !mask.open_lanes() != 0 {
-            return None;
-        }
-        let first = mask.symbol(here)?;
-        let group = self.facts.symbolics.divided(first)?;
-        let is_one = lanes(here).all(|lane| {
-            let own = mask.whole(lane);
-            own.symbol == Some(first) && own.bits == 0
-        });
-        (is_one && group.lanes == here && group.side == self.open_side()).then_some(group)
+        let group = self.own_mask(&mask, here.trailing_zeros() as usize)?.of;
+        // A mask that another lane has handed on is not the lane's own.
+        let is_own = |lane: usize| self.own_mask(&mask, lane) == Some(OwnMask { of: group, lane });
+        let is_here = group.warp == warp && group.cta == self.cta(warp).index;
+        let is_complete = group.lanes == here && group.side == self.open_side();
+        (is_here && is_complete && lanes(here).all(is_own)).then_some(group)
+    }
+
+    /// The mask that a lane holds, if it is that of a group.
+    fn own_mask(&self, mask: &Value, lane: usize) -> Option<OwnMask> {
+        let held = mask.whole(lane);
+        held.symbol.filter(|_| held.bits == 0).and_then(|own| self.facts.symbolics.as_own_mask(own))
     }
 
     /// Divides the lanes at `activemask`, or exchanges values within each group.
@@ -54,20 +61,27 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         if self.slice.keep[pc.index()] != Keep::Value {
             return;
         }
-        let symbol = match decoded.row.opcode {
-            Opcode::Activemask => self.facts.symbolics.group(Origin::Hardware(pc), group),
+        let value = match decoded.row.opcode {
+            Opcode::Activemask => self.divide(Origin::Hardware(pc), group),
             Opcode::Match if !decoded.modifiers.has(Modifier::All) => {
                 let (origin, group) = (self.exchanged_origin(at), self.group_of(warp, pc, here));
-                self.facts.symbolics.group(origin, group)
+                self.divide(origin, group)
             }
             _ => {
                 let origin = self.exchanged_origin(at);
-                self.facts.symbolics.any_number(origin)
+                Value::open(self.facts.symbolics.any_number(origin))
             }
         };
         for dest in instr.dests.iter().flatten() {
-            self.warps[warp].write(*dest, Value::open(symbol), here);
+            self.warps[warp].write(*dest, value.clone(), here);
         }
+    }
+
+    /// The masks of the groups into which lanes are divided.
+    pub(super) fn divide(&mut self, origin: Origin, of: DividedLanes) -> Value {
+        Value::from_lanes(|lane| {
+            Lane::open(self.facts.symbolics.own_mask(origin, OwnMask { of, lane }))
+        })
     }
 
     /// The lanes that an instruction divides.

@@ -29,7 +29,7 @@ use crate::flow::BlockId;
 use crate::flow::addresses::argument_of;
 use crate::launch::Limit;
 
-pub(crate) use groups::DividedLanes;
+pub(crate) use groups::{DividedLanes, OwnMask};
 pub(crate) use logic::{Literal, Logic, Relation};
 use operator::{Operator, OperatorId};
 
@@ -56,8 +56,8 @@ enum Identity {
     Result(Execution, u32),
     /// The state that an arrival at an mbarrier object returns: the address of the object, and a number of the phase.
     Token(u64, u64),
-    /// The mask in which each lane of a group finds those that are grouped with it.
-    Group(DividedLanes),
+    /// The mask in which a lane finds those that are grouped with it.
+    Group(OwnMask),
     /// The result of an exchange that gives all participating lanes the same value.
     Exchanged(Exchange),
     /// Number of iterations that a cta has run of a loop: the cta, the loop's header, and how often the cta has entered

@@ -21,19 +21,26 @@ pub(crate) struct DividedLanes {
     pub(crate) side: Option<BranchRun>,
 }
 
+/// The mask that one of the lanes that were divided finds: that of its own group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct OwnMask {
+    pub(crate) of: DividedLanes,
+    pub(crate) lane: usize,
+}
+
 impl Symbolics {
-    /// The mask of a group, which might be another in each lane.
-    pub(crate) fn group(&mut self, origin: Origin, group: DividedLanes) -> SymbolId {
-        self.unequal(Identity::Group(group), origin, Region::Number)
+    /// The mask of the group of a lane.
+    pub(crate) fn own_mask(&mut self, origin: Origin, mask: OwnMask) -> SymbolId {
+        self.unequal(Identity::Group(mask), origin, Region::Number)
     }
 
-    /// The lanes that a mask divides, if it is that of a group.
-    pub(crate) fn divided(&self, mask: SymbolId) -> Option<DividedLanes> {
+    /// Which lane's group has this mask, if it is that of a group.
+    pub(crate) fn as_own_mask(&self, mask: SymbolId) -> Option<OwnMask> {
         if mask.as_number().is_some() {
             return None;
         }
         match self.all.get_index(mask.place())?.0 {
-            Identity::Group(group) => Some(*group),
+            Identity::Group(own) => Some(*own),
             _ => None,
         }
     }
