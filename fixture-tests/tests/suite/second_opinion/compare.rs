@@ -152,7 +152,8 @@ fn are_grouped(module: &Module, program: &Program) -> bool {
     let has = |words: [&str; 2]| {
         instructions(module, program).any(|text| words.iter().all(|word| text.contains(word)))
     };
-    has(["activemask", ""]) && has(["bar.warp.sync", "%"])
+    let divides = has(["activemask", ""]) || has(["match.any", ""]);
+    divides && has(["bar.warp.sync", "%"])
 }
 
 /// Whether the kernel has release, acquire or fence instructions by which threads can synchronize through memory; the
