@@ -80,10 +80,12 @@ impl PointSearch<'_> {
         for var in of.vars().into_iter().filter(|var| Some(*var) != last) {
             let before = point[index(var)];
             let Some(changed) = self.fulfilling(of, var, lacking, point) else { continue };
+            let fewest = best.map_or(usize::MAX, |(fewest, ..)| fewest);
             point[index(var)] = changed;
-            let failing = self.conditions().filter(|own| !holds(own, point)).count();
+            // Those that are as many as the fewest so far need not be counted further.
+            let failing = self.conditions().filter(|own| !holds(own, point)).take(fewest).count();
             point[index(var)] = before;
-            if best.is_none_or(|(fewest, ..)| failing < fewest) {
+            if failing < fewest {
                 best = Some((failing, var, changed));
             }
         }
