@@ -217,7 +217,7 @@ enum Trial {
     Shows(Box<Witness>),
     /// Nothing that counts. What is open depends on these arguments and fields.
     Nothing(BTreeSet<usize>),
-    /// That it needs more instructions, or memory. What is open so far depends on these arguments and fields.
+    /// That it might count with more instructions, or memory. What is open so far depends on these arguments and fields.
     Limited(BTreeSet<usize>),
 }
 
@@ -250,7 +250,9 @@ impl Trials<'_> {
                 let input = input.clone();
                 Trial::Shows(Box::new(Witness { input, defect, others, spent }))
             }
-            None if report.findings.iter().any(needs_more) => Trial::Limited(depends_on),
+            None if !report.is_unfit() && report.findings.iter().any(needs_more) => {
+                Trial::Limited(depends_on)
+            }
             None => Trial::Nothing(depends_on),
         }
     }
