@@ -37,9 +37,9 @@ pub(super) fn suggest(
     let depends_on_launch = |gap: &Gap| matches!(gap, Gap::Divergence(_) | Gap::Pair(..));
     let is_open = |own: &&mut Finding| matches!(own.code, Code::NoLaunch | Code::RaceForInput);
     let gaps = &unproved.gaps;
-    if gaps.is_empty() || !gaps.iter().all(depends_on_launch) {
+    let Some(first) = gaps.first().filter(|_| gaps.iter().all(depends_on_launch)) else {
         return Ok(());
-    }
+    };
     let is_block_stated = report.block.is_some();
     let Some(finding) = report.findings.iter_mut().find(is_open) else { return Ok(()) };
     let LinkedKernel { module, kernel, .. } = *request.linked;
@@ -50,7 +50,7 @@ pub(super) fn suggest(
     let limited = CheckRequest { launch: &launch, ..*request };
     let found = requirements::find(&limited, program, defective).or_else(|| {
         let is_any = launch.block.is_none() && !is_block_stated;
-        is_any.then(|| block::find(&limited, program, defective)).flatten()
+        is_any.then(|| block::find(&limited, program, *first, defective)).flatten()
     });
     if let Some(CleanSetting { line, report }) = found {
         doubts::clean_with(finding, module.name(kernel.name), &line, &report);

@@ -6,17 +6,21 @@ use crate::emulate::{self, is_given};
 use crate::explain::witness::{ChosenInput, setting};
 use crate::flow::Program;
 use crate::launch::{Dimensions, Launch};
-use crate::symbolic::{ProofBudget, ProofScope};
+use crate::symbolic::{Gap, ProofBudget, ProofScope};
 
 /// The steps of all attempts to prove the kernel with a block.
 const EFFORT: u32 = 150_000;
+/// The steps of an attempt to prove that two accesses do not overlap. With a stated block that mostly takes few, or fails.
+const EFFORT_OF_PAIR: u32 = 3_000;
 /// The most questions of all attempts that the solver leaves open.
 const MOST_QUESTIONS: u32 = 3;
 
-/// Returns an ordinary block with which the kernel is clean. `defective`: an input with which the kernel has a defect.
+/// Returns an ordinary block with which the kernel is clean. `gap`: where the proof for every block ended. `defective`: an
+/// input with which the kernel has a defect.
 pub(super) fn find(
     request: &CheckRequest<'_>,
     program: &Program,
+    gap: Gap,
     defective: Option<&ChosenInput>,
 ) -> Option<CleanSetting> {
     let (kernel, launch) = (request.linked.kernel, request.launch);
@@ -32,13 +36,23 @@ pub(super) fn find(
             continue;
         }
         let concrete = Launch { block: Some(Dimensions::Is(block)), ..launch.clone() };
-        let budget = (None, ProofBudget::attempt(effort, questions > 0));
-        let proved =
-            || every_input::prove(program, (kernel, &concrete), ProofScope::Kernel, budget);
-        if !is_run && let Err(unproved) = proved() {
-            effort = effort.saturating_sub(unproved.spent);
-            questions = questions.saturating_sub(1);
-            continue;
+        let mut is_proved = |scope, most: u32| {
+            let budget = (None, ProofBudget::attempt(most.min(effort), questions > 0));
+            let proof = every_input::prove(program, (kernel, &concrete), scope, budget);
+            if let Err(unproved) = &proof {
+                effort = effort.saturating_sub(unproved.spent);
+                questions = questions.saturating_sub(1);
+            }
+            proof.is_ok()
+        };
+        if !is_run {
+            let is_gap_closed = match gap {
+                Gap::Pair(a, b) => is_proved(ProofScope::Pair(a, b), EFFORT_OF_PAIR),
+                _ => true,
+            };
+            if !is_gap_closed || !is_proved(ProofScope::Kernel, EFFORT) {
+                continue;
+            }
         }
         if let Some(report) = clean(request, &concrete) {
             return Some(CleanSetting { line: setting("block", block), report });
