@@ -10,6 +10,10 @@ use crate::flow::{BlockId, Instr, Pc};
 use crate::ptx::isa::{Decoded, Effect, Modifier};
 use crate::ptx::{Space, Type};
 
+/// Marks loads that are strong (PTX ISA, "Memory Consistency Model").
+const STRONG: [Modifier; 4] =
+    [Modifier::Volatile, Modifier::Relaxed, Modifier::Acquire, Modifier::Mmio];
+
 impl Runner<'_> {
     pub(super) fn access(
         &mut self,
@@ -52,7 +56,9 @@ impl Runner<'_> {
         if drawn.is_some() {
             return;
         }
-        if !reads || !is_constant || decoded.modifiers.has(Modifier::Volatile) {
+        // What a strong load sees might change while the kernel runs, by the host or another launch.
+        let is_strong = decoded.modifiers.first_of(&STRONG).is_some();
+        if !reads || !is_constant || is_strong {
             self.forget(block, pc, instr, &ResultSource::Other, state);
             return;
         }
