@@ -41,20 +41,9 @@ impl Program {
 
     /// Whether threads can order each other through memory by atomics on global memory alone.
     pub fn signals_by_atomics(&self) -> bool {
-        const STRONG: [Modifier; 6] = [
-            Modifier::Volatile,
-            Modifier::Relaxed,
-            Modifier::Mmio,
-            Modifier::Acquire,
-            Modifier::Release,
-            Modifier::AcqRel,
-        ];
         let is_other = |decoded: &Decoded| match decoded.row.effect {
             Effect::Atomic => decoded.space != Space::Global,
-            _ => {
-                decoded.row.family == Family::Access
-                    && decoded.modifiers.first_of(&STRONG).is_some()
-            }
+            _ => decoded.is_strong_access(),
         };
         !self.has_agents() && !self.code.iter().filter_map(Instr::decoded).any(is_other)
     }

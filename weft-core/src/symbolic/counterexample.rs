@@ -82,7 +82,7 @@ impl PointSearch<'_> {
             let Some(changed) = self.fulfilling(of, var, lacking, point) else { continue };
             let fewest = best.map_or(usize::MAX, |(fewest, ..)| fewest);
             point[index(var)] = changed;
-            // Those that are as many as the fewest so far need not be counted further.
+            // A change with which as many conditions fail is no better: the count ends there.
             let failing = self.conditions().filter(|own| !holds(own, point)).take(fewest).count();
             point[index(var)] = before;
             if failing < fewest {

@@ -10,10 +10,6 @@ use crate::flow::{BlockId, Instr, Pc};
 use crate::ptx::isa::{Decoded, Effect, Modifier};
 use crate::ptx::{Space, Type};
 
-/// Marks loads that are strong (PTX ISA, "Memory Consistency Model").
-const STRONG: [Modifier; 4] =
-    [Modifier::Volatile, Modifier::Relaxed, Modifier::Acquire, Modifier::Mmio];
-
 impl Runner<'_> {
     pub(super) fn access(
         &mut self,
@@ -56,9 +52,8 @@ impl Runner<'_> {
         if drawn.is_some() {
             return;
         }
-        // What a strong load sees might change while the kernel runs, by the host or another launch.
-        let is_strong = decoded.modifiers.first_of(&STRONG).is_some();
-        if !reads || !is_constant || is_strong {
+        // The host or another launch might write what a strong load reads, while the kernel runs.
+        if !reads || !is_constant || decoded.is_strong_access() {
             self.forget(block, pc, instr, &ResultSource::Other, state);
             return;
         }

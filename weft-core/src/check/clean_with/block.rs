@@ -10,7 +10,8 @@ use crate::symbolic::{Gap, ProofBudget, ProofScope};
 
 /// The steps of all attempts to prove the kernel with a block.
 const EFFORT: u32 = 150_000;
-/// The steps of an attempt to prove that two accesses do not overlap. With a stated block that mostly takes few, or fails.
+/// The most steps of an attempt to prove with a block that two accesses do not overlap. A proof with a stated block mostly
+/// takes few, and an attempt that fails takes all.
 const EFFORT_OF_PAIR: u32 = 3_000;
 /// The most questions of all attempts that the solver leaves open.
 const MOST_QUESTIONS: u32 = 3;

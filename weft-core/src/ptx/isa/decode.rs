@@ -54,6 +54,19 @@ impl Decoded {
         self.row.effect == Effect::MemoryFence && self.modifiers.first_of(&OTHER).is_none()
     }
 
+    /// Whether it is a load or a store that is strong (PTX ISA, "Memory Consistency Model").
+    pub fn is_strong_access(&self) -> bool {
+        const STRONG: [Modifier; 6] = [
+            Modifier::Volatile,
+            Modifier::Relaxed,
+            Modifier::Mmio,
+            Modifier::Acquire,
+            Modifier::Release,
+            Modifier::AcqRel,
+        ];
+        self.row.family == Family::Access && self.modifiers.first_of(&STRONG).is_some()
+    }
+
     /// Returns the first type, `.b32` if none is written.
     pub fn ty(&self) -> Type {
         self.types[0].unwrap_or(Type::B32)
