@@ -8,13 +8,13 @@ use super::decision::{DecidedCta, Decision};
 use super::detector;
 use super::passes::PassContext;
 use super::recorder::Recorder;
-use crate::emulate::{End, has_signals};
+use crate::emulate::{End, Nearness, has_signals};
 use crate::explain::{doubts, races};
 use crate::finding::Finding;
 use crate::flow::Pc;
 use crate::race::{
-    Conflict, CopiesInFlight, CtaHistory, Example, LaunchHistory, Pair, Pairs, PerhapsOrdered,
-    Watched,
+    Conflict, CopiesInFlight, CtaHistory, Example, HandOvers, LaunchHistory, Pair, Pairs,
+    PerhapsOrdered, Watched,
 };
 use crate::slice::{self, Floats, Slice};
 
@@ -42,9 +42,11 @@ pub(super) fn explain(
     let are_grouped = passes.facts.assumed().grouped && names.program.synchronizes_groups();
     // Threads hand on through memory, or lanes synchronize in groups of which it is not known who is in them, and perhaps hand
     // on to other warps.
-    let may_order = names.program.hands_over || are_grouped;
+    let patterns = names.program.hands_over.then(|| hand_overs(passes, Nearness::Cta));
     let finding = |(space, pair): (_, &Pair)| {
-        let mut finding = races::finding(names, space, pair, may_order);
+        let [one, other] = [pair.example.first.pc, pair.example.second.pc];
+        let is_handed_over = patterns.as_ref().is_some_and(|own| own.might_order(one, other));
+        let mut finding = races::finding(names, space, pair, is_handed_over || are_grouped);
         if !are_valued && stores_race(pair) && !pair.is_benign {
             finding.notes.push(races::UNVALUED.to_owned());
         }
@@ -137,7 +139,17 @@ fn perhaps_ordered(passes: &PassContext<'_>, decision: &Decision) -> PerhapsOrde
     } else if is_followed {
         PerhapsOrdered::BySignals
     } else {
-        PerhapsOrdered::Always
+        PerhapsOrdered::ByPatterns(hand_overs(passes, Nearness::Grid))
+    }
+}
+
+/// What release and acquire patterns might order. In lock step, a lane might release what another one did.
+fn hand_overs(passes: &PassContext<'_>, nearness: Nearness) -> HandOvers {
+    let program = passes.names.program;
+    if passes.inputs.options.warp_synchronous {
+        HandOvers::unknown(program)
+    } else {
+        HandOvers::of(program, nearness)
     }
 }
 

@@ -36,6 +36,7 @@ pub use machine::event::{
     Access, AccessKind, AccessManner, Arrival, AwaitedSignal, BarrierExit, Events, Fault,
     FaultKind, Fence, Issuer, Iteration, OpenAccess, OrderQuery, ProxyFence, SentSignal,
 };
+pub(crate) use machine::memory_order::fence_order;
 pub use machine::memory_order::{MemoryOrder, MemoryScope, Nearness, Ordering};
 pub(crate) use machine::piece::kind as access_kind;
 pub use machine::run::run;

@@ -7,6 +7,7 @@ use foldhash::fast::RandomState;
 
 use super::ctas::{Tag, are_ordered};
 use super::entry::{Conflict, conflict};
+use super::hand_over::HandOvers;
 use super::pairs::{Met, Pairs, RacingAccess, Threads};
 use super::stored::StoredByte;
 use crate::emulate::memory::bytes::PAGE;
@@ -48,23 +49,23 @@ impl CtaRecord {
 }
 
 /// What might order accesses of different ctas.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum PerhapsOrdered {
     /// Nothing.
     Never,
     /// Signals.
     BySignals,
-    /// Something that is not followed.
-    Always,
+    /// Release and acquire patterns that are not followed.
+    ByPatterns(HandOvers),
 }
 
 impl PerhapsOrdered {
-    fn order(self, one: &CtaRecord, other: &CtaRecord, conflict: Conflict) -> bool {
+    fn order(&self, one: &CtaRecord, other: &CtaRecord, conflict: Conflict) -> bool {
         match self {
             Self::Never => false,
             // Strong accesses might be meant to be in no order.
             Self::BySignals => conflict == Conflict::Strong || one.might_be_ordered(other),
-            Self::Always => true,
+            Self::ByPatterns(patterns) => patterns.might_order(one.side.pc, other.side.pc),
         }
     }
 }

@@ -13,13 +13,14 @@
 //! - `copies`: asynchronous copies in flight, which conflict with all other accesses.
 //! - Deciding: `shadow` within a cta, `ctas` between ctas, `open` for accesses at open addresses with its `entry`,
 //!   where it is also said when two accesses conflict.
-//! - Explaining: `history` within a cta, `cta_history` between ctas, `pairs` of racing instructions, and what racing
-//!   stores leave (`stored`).
+//! - Explaining: `history` within a cta, `cta_history` between ctas, `pairs` of racing instructions, what racing
+//!   stores leave (`stored`), and which accesses threads might order through memory (`hand_over`).
 
 mod copies;
 mod cta_history;
 mod ctas;
 mod entry;
+mod hand_over;
 mod history;
 mod open;
 mod pages;
@@ -35,6 +36,7 @@ pub use copies::{CopiesInFlight, CopyInFlight, CopyMeeting};
 pub use cta_history::{LaunchHistory, PerhapsOrdered};
 pub use ctas::{Footprint, LaunchShadow};
 pub use entry::{Conflict, conflict};
+pub use hand_over::HandOvers;
 pub use history::{CtaHistory, Watched};
 pub use open::OpenAccesses;
 pub use pairs::{Example, MAX_PAIRS, Pair, Pairs, RacingAccess};

@@ -117,6 +117,16 @@ impl Ordering {
         }
     }
 
+    /// Whether later operations stay behind it.
+    pub(crate) const fn acquires(self) -> bool {
+        matches!(self, Self::Acquire | Self::AcquireRelease | Self::SequentiallyConsistent)
+    }
+
+    /// Whether earlier operations stay before it.
+    pub(crate) const fn releases(self) -> bool {
+        matches!(self, Self::Release | Self::AcquireRelease | Self::SequentiallyConsistent)
+    }
+
     /// The semantics that a fence states; `membar` is `fence.sc`, and a fence that states nothing is `acq_rel` (PTX ISA
     /// §9.7.13.4).
     pub(super) fn of_fence(decoded: &Decoded) -> Self {
@@ -167,6 +177,11 @@ impl MemoryScope {
             Self::Gpu | Self::System => self.holds(Nearness::Grid),
         }
     }
+}
+
+/// The ordering and the scope of a fence.
+pub(crate) fn fence_order(decoded: &Decoded) -> MemoryOrder {
+    MemoryOrder::new(Ordering::of_fence(decoded), MemoryScope::of(decoded))
 }
 
 /// How near two threads are to each other: the smallest group that both are in.

@@ -115,22 +115,6 @@ pub(super) struct Signalling {
 /// Most fences, and most signals, of a cta that are followed.
 const MOST: usize = 64;
 
-/// Whether an access or fence releases.
-const fn releases(ordering: Ordering) -> bool {
-    matches!(
-        ordering,
-        Ordering::Release | Ordering::AcquireRelease | Ordering::SequentiallyConsistent
-    )
-}
-
-/// Whether an access or fence acquires.
-const fn acquires(ordering: Ordering) -> bool {
-    matches!(
-        ordering,
-        Ordering::Acquire | Ordering::AcquireRelease | Ordering::SequentiallyConsistent
-    )
-}
-
 impl Order {
     /// The same relation, for a launch whose signals are followed.
     #[must_use]
@@ -196,12 +180,12 @@ impl Order {
             return Vec::new();
         };
         let mut released = Vec::new();
-        if releases(order.ordering()) {
+        if order.ordering().releases() {
             let mut known = known.clone();
             known.learn(warp, mask, clock.lanes.full(), clock.now);
             released.push((Strength::PATTERN, known));
         }
-        for past in own.fences.iter().filter(|past| releases(past.fence.ordering)) {
+        for past in own.fences.iter().filter(|past| past.fence.ordering.releases()) {
             let own_lane = if past.fence.warp == warp { past.fence.lanes & mask } else { 0 };
             let by = |by: Strength| if past.fence.may_execute { by.perhaps() } else { by };
             if own_lane != 0 {
@@ -267,11 +251,11 @@ impl Order {
         &self,
         &Seeing { warp, lane, order, when, fences, .. }: &Seeing,
     ) -> impl Iterator<Item = (WarpId, Epoch, usize)> {
-        let own = acquires(order.ordering()).then_some((warp, when, lane));
+        let own = order.ordering().acquires().then_some((warp, when, lane));
         let behind = self.signalling.iter().flat_map(move |own| &own.fences[fences..]);
         let by_fence = behind.filter(move |past| {
             let Fence { warp: of, lanes: fenced, ordering, may_execute, .. } = past.fence;
-            of == warp && fenced >> lane & 1 == 1 && acquires(ordering) && !may_execute
+            of == warp && fenced >> lane & 1 == 1 && ordering.acquires() && !may_execute
         });
         own.into_iter().chain(by_fence.map(move |past| (warp, past.when, lane)))
     }
@@ -296,10 +280,10 @@ impl Order {
         if after_signal == 0 {
             return Strength::default();
         }
-        let by_signal = Strength::PATTERN.when(acquires(order.ordering()));
+        let by_signal = Strength::PATTERN.when(order.ordering().acquires());
         let mut acquired = of_lanes(Strength::SIGNAL.and(by_signal), after_signal);
         let behind = own.fences[fences..].iter();
-        for past in behind.filter(|past| acquires(past.fence.ordering)) {
+        for past in behind.filter(|past| past.fence.ordering.acquires()) {
             let Fence { warp: of, lanes: fenced, ordering, may_execute, seen, .. } = past.fence;
             let own_lane = if of == warp { fenced & 1 << lane } else { 0 };
             let after = own_lane | past.lanes_that_know((warp, seen_at, 1 << lane));
