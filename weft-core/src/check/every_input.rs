@@ -206,7 +206,8 @@ pub(super) fn prove(
         // Whichever its dimensions are, a block has at most as many threads as the bound.
         threads: u32::try_from(most.min(Dim3::MAX_THREADS)).expect("at most 1024"),
         grid: known(launch.grid),
-        is_any_grid: launch.grid.is_some(),
+        // A lock in global memory is for the threads of several ctas.
+        is_any_grid: launch.grid.is_some() || symbolic::has_global_lock(program),
     };
     let task = ProofTask { sizes, strays: &strays, scope, outside, budget };
     symbolic::prove(program, &slice, launch, task)

@@ -9,12 +9,20 @@ use crate::flow::Instr;
 use crate::ptx::Space;
 use crate::ptx::isa::{Effect, Opcode};
 use crate::race::{Conflict, Pair, RacingAccess};
+use crate::symbolic::has_lock;
 
 /// The note on a race of two stores whose values are not known within the limits of the check.
 pub(crate) const UNVALUED: &str = "whether both store the same value, so that the race is benign, was not found out within the limits of the check";
 
 const GROUPED: &str = "`bar.warp.sync` might order the two, but its mask is that of a group of which it is not known who is in it: give it the \
      mask of all lanes that have to be ordered, or set `warp-synchronous = true` if the hardware runs the lanes of a warp in lock step";
+
+const NARROW: &str = "both are strong, but not for each other: let both access words of one size, and give both the scope of the device \
+     (`.gpu`, `atomicCAS` instead of `atomicCAS_block`, `cuda::thread_scope_device`)";
+
+const UNLOCKED: &str = "if a lock is to order the two, let each thread access the memory only while it has the lock, with a fence (`__threadfence()`) \
+     behind the atomic that takes it and in front of the write that releases it; fences and atomics of the block (`_block`) order nothing \
+     between thread blocks";
 
 /// Whether a finding is a race of two stores whose values are not known.
 pub(crate) fn is_unvalued(finding: &Finding) -> bool {
@@ -167,8 +175,9 @@ fn help(names: &Names<'_>, code: Code, pair: &Pair, [first, second]: [&RacingAcc
             GROUPED.into()
         }
         Code::PossibleRace if open.is_none() => {
-            "fences, acquires and releases of this kernel might order the two; those are followed of a cta that is the last one counted, and of \
-             threads that wait for a count or for a value which one store leaves"
+            "fences, acquires and releases of this kernel might order the two; those are followed of a cta that is the last one counted, of \
+             threads that wait for a count or for a value which one store leaves, and of locks that each thread takes by `atomicCAS` or `atomicExch` \
+             and releases itself before the next barrier"
                 .into()
         }
         Code::PossibleRace | Code::Unsupported => {
@@ -204,6 +213,8 @@ fn help(names: &Names<'_>, code: Code, pair: &Pair, [first, second]: [&RacingAcc
             "if this is intended, allow it in weft.toml with a reason".into()
         }
         _ if are_peers(names, [first, second]) => peer_remedy([first, second]).into(),
+        _ if first.cta != second.cta && first.kind.is_strong() && second.kind.is_strong() => NARROW.into(),
+        _ if [first, second].iter().any(|side| has_lock(names.program, side.pc)) => UNLOCKED.into(),
         _ if first.cta != second.cta && names.program.hands_over => {
             "put a fence of the device (`__threadfence()`) behind the earlier access, then a barrier if another thread of its cta \
              signals, and then the atomic; behind the atomic by which the other cta finds out that it is the last, put a fence \

@@ -22,6 +22,8 @@ impl Runner<'_> {
     ) {
         let before = state.clone();
         state.locals.clear();
+        let is_inside = |at: BlockId| self.program.blocks[at.index()].loops.contains(&header);
+        state.taken.retain(|(at, _), _| !is_inside(*at));
         let mut symbolic = SymbolicLoop { entry, again: Vec::new(), carried: BTreeMap::new() };
         let mut written = Vec::new();
         for register in self.written(header) {

@@ -42,10 +42,15 @@ impl Runner<'_> {
         let bytes = decoded.ty().bytes() * u32::from(decoded.vector());
         let added = self.added(instr, decoded, state);
         let drawn = added.and_then(|_| self.draw(block, pc, instr, decoded, state));
-        let is_constant = address.space == Space::Const || (self.is_constant)(pc);
+        let is_constant = address.space == Space::Const || (self.memory.is_constant)(pc);
         if !matches!(address.space, Space::Const | Space::Param) {
-            let access = SymbolicAccess { pc, block, address: at, bytes, reach, added, drawn };
+            let taken = state.taken.clone();
+            let access =
+                SymbolicAccess { pc, block, address: at, bytes, reach, added, drawn, taken };
             self.thread.accesses.push(access);
+            if self.memory.takings.contains(&(block, pc)) {
+                state.taken.insert((block, pc), at);
+            }
         } else if !reads {
             self.thread.unknown.insert(pc);
         }

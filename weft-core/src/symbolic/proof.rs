@@ -8,26 +8,27 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 
 use super::atom::{Atom, Variance};
+use super::base::AddressBase;
 use super::candidate::CandidateLaunch;
 use super::carried;
 use super::compared::{BasedAccess, compared};
 use super::constant::ConstantMemory;
-use super::draws::{DrawPair, ThreadDraws};
+use super::critical_sections::{CriticalSections, ProgramLocks};
+use super::draws::ThreadDraws;
 use super::expr::Expr;
 use super::intervals::{self, BarrierInterval, IterationRelation};
 use super::launched::{LaunchedValues, StatedSizes};
 use super::meetings;
 use super::ordinary_range::OrdinaryRanges;
 use super::outcome::{Gap, Proof, Unproved};
+use super::overlap::{differ, overlap};
 use super::pair_query::{AskedAccess, PairQuery};
 use super::passed_loops::PassedLoops;
 use super::poly::Poly;
 use super::proof_budget::ProofBudget;
 use super::required::RequiredFacts;
 use super::solver::{Answer, SmtSolver};
-use super::system::System;
-use super::thread::{self, SymbolicThread};
-use super::var_bounds::VarBounds;
+use super::thread::{self, MemoryFacts, SymbolicThread};
 use super::variance::Variances;
 use super::view::{ArithmeticAssumption, Copy, Views};
 use crate::emulate::{AccessKind, Nearness};
@@ -86,8 +87,10 @@ pub(crate) fn prove(
     let launched = LaunchedValues::new(program, launch, sizes);
     let memory = ConstantMemory::of(program);
     let is_constant = |pc: Pc| memory.is_constant(program, pc);
+    let locks = ProgramLocks::of(program, launch, &launched);
+    let facts = MemoryFacts { is_constant: &is_constant, takings: &locks.steps() };
     let mut thread =
-        thread::run(program, slice, &launched, &is_constant).ok_or_else(|| vec![Gap::Size])?;
+        thread::run(program, slice, &launched, facts).ok_or_else(|| vec![Gap::Size])?;
     if let Some(pc) = thread.unknown.first() {
         return Err(vec![Gap::Unknown(*pc)].into());
     }
@@ -99,6 +102,7 @@ pub(crate) fn prove(
     carried::bound(&mut thread, &launched, &variances, &required);
     let draws = ThreadDraws::of(program, launch, (&thread, &variances), &accesses);
     thread.drawn = draws.growing();
+    let sections = CriticalSections::of((program, &locks), &mut thread, &accesses);
     let intervals = intervals::intervals(program, slice, &thread, &variances, &barriers);
     let ordinary = RefCell::new(OrdinaryRanges::of(&thread, &launched));
     let mut prover = Prover {
@@ -112,6 +116,8 @@ pub(crate) fn prove(
         ordinary: &ordinary,
         draws,
         accesses,
+        sections,
+        relied_on: BTreeSet::new(),
         scope,
         assumed: BTreeSet::new(),
         gaps: Vec::new(),
@@ -127,13 +133,14 @@ pub(crate) fn prove(
     };
     prover.within_ctas(&intervals);
     prover.between_ctas();
+    prover.check_locks(&intervals);
     prover.result()
 }
 
 /// The offset, condition, size and innermost loop of an access.
 type AccessPlace = (Expr, Expr, u32, Option<BlockId>);
 
-struct Prover<'a> {
+pub(super) struct Prover<'a> {
     program: &'a Program,
     launch: &'a Launch,
     launched: &'a LaunchedValues,
@@ -143,10 +150,13 @@ struct Prover<'a> {
     passed: PassedLoops,
     ordinary: &'a RefCell<OrdinaryRanges<'a>>,
     draws: ThreadDraws,
-    accesses: Vec<BasedAccess>,
+    pub(super) accesses: Vec<BasedAccess>,
+    pub(super) sections: CriticalSections,
+    /// The buffers and variables in which there are locks that order accesses.
+    pub(super) relied_on: BTreeSet<AddressBase>,
     scope: ProofScope<'a>,
-    assumed: BTreeSet<ArithmeticAssumption>,
-    gaps: Vec<Gap>,
+    pub(super) assumed: BTreeSet<ArithmeticAssumption>,
+    pub(super) gaps: Vec<Gap>,
     /// The parameters that the first pair that is not proved depends on.
     depends_on: Option<BTreeSet<usize>>,
     pairs: usize,
@@ -200,7 +210,7 @@ impl Prover<'_> {
 
     /// Returns how the iterations of two accesses might relate where they are not known to be disjoint: whatever the
     /// iterations of loops that their addresses do not depend on.
-    fn relations_to_tell_apart(
+    pub(super) fn relations_to_tell_apart(
         &mut self,
         a: usize,
         b: usize,
@@ -235,9 +245,13 @@ impl Prover<'_> {
         all
     }
 
+    /// Whether no launch has several ctas.
+    pub(super) fn is_one_cta(&self) -> bool {
+        self.launched.grid.iter().all(|extent| *extent == ExtentBound::Is(1))
+    }
+
     fn between_ctas(&mut self) {
-        let is_one = self.launched.grid.iter().all(|extent| *extent == ExtentBound::Is(1));
-        if is_one || self.is_over() {
+        if self.is_one_cta() || self.is_over() {
             return;
         }
         for a in 0..self.accesses.len() {
@@ -253,7 +267,7 @@ impl Prover<'_> {
     }
 
     /// Whether enough is known to be unproved.
-    fn is_over(&self) -> bool {
+    pub(super) fn is_over(&self) -> bool {
         self.gaps.len() >= self.budget.gaps || self.gaps.contains(&Gap::Size)
     }
 
@@ -276,7 +290,8 @@ impl Prover<'_> {
             self.gaps.push(Gap::Size);
         }
         let pair = Gap::Pair(self.accesses[a].pc, self.accesses[b].pc);
-        if self.is_over() || self.gaps.contains(&pair) || self.are_disjoint(a, b, relation) {
+        let is_known = self.is_over() || self.gaps.contains(&pair);
+        if is_known || self.are_disjoint(a, b, relation) || self.are_in_turn(a, b, relation) {
             return;
         }
         if self.is_refuted(a, b, relation) {
@@ -312,13 +327,18 @@ impl Prover<'_> {
     }
 
     /// Whether the algebra shows that two accesses do not overlap.
-    fn are_disjoint(&mut self, a: usize, b: usize, relation: Option<IterationRelation>) -> bool {
+    pub(super) fn are_disjoint(
+        &mut self,
+        a: usize,
+        b: usize,
+        relation: Option<IterationRelation>,
+    ) -> bool {
         let key = (self.place(a), self.place(b), relation);
         if self.disjoint.contains(&key) {
             return true;
         }
         self.pairs += 1;
-        let Some(assumed) = self.disjointness(a, b, relation) else { return false };
+        let Some(assumed) = self.disjointness((a, b), relation, None) else { return false };
         self.disjoint.insert(key);
         self.assumed.extend(assumed);
         true
@@ -332,12 +352,13 @@ impl Prover<'_> {
         (access.offset, access.reach, access.bytes, innermost)
     }
 
-    /// What the proof assumes that two accesses are disjoint; `None` if there is no proof.
-    fn disjointness(
+    /// What the proof assumes that two accesses are disjoint; `None` if there is no proof. `unequal`: two values that differ, one of
+    /// each thread.
+    pub(super) fn disjointness(
         &self,
-        a: usize,
-        b: usize,
+        (a, b): (usize, usize),
         relation: Option<IterationRelation>,
+        unequal: Option<[Expr; 2]>,
     ) -> Option<BTreeSet<ArithmeticAssumption>> {
         let (shared, apart) = match relation {
             Some(relation) => (Variance::Cta, relation.apart),
@@ -358,7 +379,13 @@ impl Prover<'_> {
         for pair in self.draws.pairs(thread, offsets, relation.is_some()) {
             differ(&mut views, pair);
         }
-        overlap(&mut views, first, second)?;
+        if let Some([one, other]) = unequal {
+            let one = views.exact(one, true, Copy::First);
+            let difference = one.minus(&views.exact(other, true, Copy::Second))?;
+            views.system.conditions.nonzero.push(difference);
+        }
+        // Accesses of one size that overlap are at one address, if they are aligned to it.
+        overlap(&mut views, first, second, unequal.is_some())?;
         self.tell_apart(&mut views, relation.is_some());
         // Whatever is done with a system takes time for each of its conditions.
         let conditions = views.system.conditions.count();
@@ -371,7 +398,12 @@ impl Prover<'_> {
     }
 
     /// Whether the solver refutes that two accesses overlap. A launch with which they might is kept.
-    fn is_refuted(&mut self, a: usize, b: usize, relation: Option<IterationRelation>) -> bool {
+    pub(super) fn is_refuted(
+        &mut self,
+        a: usize,
+        b: usize,
+        relation: Option<IterationRelation>,
+    ) -> bool {
         if self.questions == 0 {
             return false;
         }
@@ -450,42 +482,4 @@ impl Prover<'_> {
             views.system.distinct.extend(difference);
         }
     }
-}
-
-/// Adds that two threads draw different values from a counter.
-fn differ(views: &mut Views<'_>, DrawPair { values: [first, second], stride, .. }: DrawPair) {
-    // Numbers that differ by a multiple of a power of two do so as signed and as unsigned numbers.
-    let stride = 1_i128 << stride.trailing_zeros();
-    for is_signed in [false, true] {
-        let [first, second] = [(first, Copy::First), (second, Copy::Second)]
-            .map(|(value, copy)| views.exact(value, is_signed, copy));
-        let steps = views.unknown(VarBounds::default());
-        let distance = steps.times(stride);
-        let Some(rest) = first.minus(&second).zip(distance).and_then(|(own, all)| own.minus(&all))
-        else {
-            continue;
-        };
-        views.system.conditions.zero.push(rest);
-        views.system.conditions.nonzero.push(steps);
-    }
-    views.assumed.insert(ArithmeticAssumption::UnwrappedCounters);
-}
-
-/// Adds that two accesses overlap; `None` if their addresses are not polynomials.
-fn overlap(views: &mut Views<'_>, first: &BasedAccess, second: &BasedAccess) -> Option<()> {
-    let a = views.exact(first.offset, true, Copy::First);
-    let b = views.exact(second.offset, true, Copy::Second);
-    let distance = a.minus(&b)?;
-    let bounds = VarBounds {
-        least: Some(1 - i128::from(first.bytes)),
-        most: Some(i128::from(second.bytes) - 1),
-    };
-    let system: &mut System = &mut views.system;
-    let by = if first.bytes == 1 && second.bytes == 1 {
-        Poly::default()
-    } else {
-        Poly::var(system.var(bounds))
-    };
-    system.conditions.zero.push(distance.minus(&by)?);
-    Some(())
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::expr::{Expr, Exprs};
+use super::locks::BlockStep;
 
 /// The contents of registers and of local memory. A register is identified by its place in the slice.
 #[derive(Clone, Debug, Default)]
@@ -11,6 +12,8 @@ pub(super) struct ThreadState {
     pub(super) registers: Vec<Option<Expr>>,
     /// Words of local memory that the text names, by the first byte and the number of bytes.
     pub(super) locals: BTreeMap<(u64, u32), Expr>,
+    /// The address at which each atomic that takes a lock was last executed, if it was.
+    pub(super) taken: BTreeMap<BlockStep, Expr>,
 }
 
 impl ThreadState {
@@ -45,5 +48,6 @@ impl ThreadState {
             }
         }
         self.locals = merged;
+        self.taken.retain(|step, here| other.taken.get(step) == Some(here));
     }
 }

@@ -11,6 +11,7 @@ use super::atom::Atom;
 use super::expr::{BinaryOperator, Expr, Exprs};
 use super::launched::LaunchedValues;
 use super::lift;
+use super::locks::BlockStep;
 use super::number_use::{self, NumberUse};
 use super::predicate::{conjunction, conjuncts, disjunction};
 use super::result_source::ResultSource;
@@ -37,6 +38,8 @@ pub(super) struct SymbolicAccess {
     pub(super) added: Option<u64>,
     /// For such an atomic that has a result, what it finds in memory: an unknown of the width of the access, as an atom too.
     pub(super) drawn: Option<(Atom, Expr)>,
+    /// For each atomic that takes a lock, the address at which the thread executed it last.
+    pub(super) taken: BTreeMap<BlockStep, Expr>,
 }
 
 /// A barrier or an exchange between the lanes of a warp.
@@ -104,13 +107,21 @@ const MOST_KEPT: usize = 20_000_000;
 /// The most expressions of a run.
 const MOST_EXPRESSIONS: usize = 2_000_000;
 
+/// What is known of memory before the thread runs.
+#[derive(Clone, Copy)]
+pub(super) struct MemoryFacts<'a> {
+    /// Whether no thread writes the memory that a load reads.
+    pub(super) is_constant: &'a dyn Fn(Pc) -> bool,
+    /// The atomics that take locks.
+    pub(super) takings: &'a BTreeSet<BlockStep>,
+}
+
 /// Runs the arbitrary thread; `None` if the program is too large. `launched`: the values that the launch gives.
-/// `is_constant`: whether no thread writes the memory that a load reads.
 pub(super) fn run(
     program: &Program,
     slice: &Slice,
     launched: &LaunchedValues,
-    is_constant: &dyn Fn(Pc) -> bool,
+    memory: MemoryFacts<'_>,
 ) -> Option<SymbolicThread> {
     if program.is_irreducible
         || program.blocks.len().saturating_mul(slice.lasting as usize + 1) > MOST_KEPT
@@ -121,15 +132,14 @@ pub(super) fn run(
     let mut exprs = Exprs::default();
     for _ in 0..MOST_RUNS {
         let (thread, found) =
-            run_once((program, slice), launched, is_constant, (exprs, derived.clone()))?;
+            run_once((program, slice), launched, memory, (exprs, derived.clone()))?;
         if found == derived {
             return Some(SymbolicThread { uses: number_use::uses(&thread.exprs), ..thread });
         }
         (exprs, derived) = (thread.exprs, found);
     }
     derived.retain(|_, own| *own == DerivedRegister::Wide);
-    let (thread, found) =
-        run_once((program, slice), launched, is_constant, (exprs, derived.clone()))?;
+    let (thread, found) = run_once((program, slice), launched, memory, (exprs, derived.clone()))?;
     let mut wide = found.iter().filter(|(_, own)| **own == DerivedRegister::Wide);
     wide.all(|(register, _)| derived.contains_key(register)).then_some(thread)
 }
@@ -155,7 +165,7 @@ const MOST_RUNS: usize = 5;
 fn run_once(
     (program, slice): (&Program, &Slice),
     launched: &LaunchedValues,
-    is_constant: &dyn Fn(Pc) -> bool,
+    memory: MemoryFacts<'_>,
     (exprs, derived): (Exprs, DerivedRegisters),
 ) -> Option<(SymbolicThread, DerivedRegisters)> {
     let places = slice.registers as usize + 1;
@@ -164,7 +174,7 @@ fn run_once(
         program,
         slice,
         launched,
-        is_constant,
+        memory,
         thread,
         places,
         edges: BTreeMap::new(),
@@ -192,7 +202,7 @@ pub(super) struct Runner<'a> {
     pub(super) program: &'a Program,
     pub(super) slice: &'a Slice,
     pub(super) launched: &'a LaunchedValues,
-    pub(super) is_constant: &'a dyn Fn(Pc) -> bool,
+    pub(super) memory: MemoryFacts<'a>,
     pub(super) thread: SymbolicThread,
     pub(super) places: usize,
     /// The edges into blocks that have not run yet, with the conditions under which they are taken.

@@ -1,0 +1,390 @@
+//! Locks: words that a thread takes by an atomic which finds them free, and releases by a strong write. Between the two, in
+//! its critical section, no other thread takes the lock, if nothing else writes the word.
+//!
+//! What a thread did in its critical section comes before what the next one does there if an acquire pattern takes the
+//! lock and a release pattern releases it (PTX ISA §8.8).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::emulate::{AccessKind, MemoryOrder, Nearness, access_kind, fence_order, truncate};
+use crate::flow::{BlockId, Instr, Operand, Pc, Program, Reg, Terminator};
+use crate::ptx::Space;
+use crate::ptx::isa::{Effect, Modifier, Opcode};
+
+/// An instruction, in one of the blocks that it is in.
+pub(super) type BlockStep = (BlockId, Pc);
+
+/// An atomic that takes a lock, if it finds the word free.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Taking {
+    pub(super) at: BlockStep,
+    /// What the word holds while nobody has the lock.
+    pub(super) free: u64,
+    /// The block where the thread goes on if it has taken the lock.
+    inside: BlockId,
+    /// Whether each release hands on what was released before: an atomic does, and a release pattern that comes after an acquire
+    /// pattern.
+    pub(super) hands_over: bool,
+    pub(super) is_released: bool,
+}
+
+/// A lock that a thread has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Possession {
+    /// The index of the atomic by which the thread has taken it.
+    pub(super) by: usize,
+    /// Whether the access comes after what was done with the lock before, and before what will be done with it later.
+    pub(super) is_ordered: bool,
+}
+
+/// The locks of a program.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Locks {
+    pub(super) takings: Vec<Taking>,
+    /// The locks that a thread surely has at an access.
+    held: BTreeMap<BlockStep, Vec<Possession>>,
+    /// The atomics by which the locks were taken that a write releases.
+    releases: BTreeMap<BlockStep, BTreeSet<usize>>,
+}
+
+/// What is known of a lock at a point of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Hold {
+    /// Whether the thread has it; otherwise it depends on what its atomic has found.
+    is_certain: bool,
+    /// Whether what comes next comes after what was done with the lock before.
+    is_acquired: bool,
+    /// Whether there was a fence by which a later relaxed write is a release pattern.
+    is_fenced: bool,
+}
+
+type LockHolds = BTreeMap<usize, Hold>;
+
+impl Locks {
+    /// Finds the locks of threads that are as near to each other.
+    pub(super) fn of(program: &Program, nearness: Nearness) -> Self {
+        let takings = takings(program, nearness);
+        if takings.is_empty() {
+            return Self::default();
+        }
+        let mut locks = Self { takings, ..Self::default() };
+        let finder = HoldFinder { program, nearness, takings: locks.takings.clone() };
+        for (at, holds) in finder.settle() {
+            finder
+                .run(at, holds, &mut |step, instr, holds| locks.note(&finder, step, instr, holds));
+        }
+        locks.check_order(&finder);
+        locks
+    }
+
+    /// The steps of the atomics that take locks.
+    pub(super) fn steps(&self) -> BTreeSet<BlockStep> {
+        self.takings.iter().map(|taking| taking.at).collect()
+    }
+
+    /// The locks that a thread has at an access.
+    pub(super) fn held(&self, at: BlockStep) -> &[Possession] {
+        self.held.get(&at).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether a step releases a lock that was taken by one of these atomics, and surely no other one.
+    pub(super) fn releases_only(&self, at: BlockStep, of: &BTreeSet<usize>) -> bool {
+        self.releases.get(&at).is_some_and(|own| own.is_subset(of))
+    }
+
+    fn note(&mut self, finder: &HoldFinder<'_>, step: BlockStep, instr: &Instr, holds: &LockHolds) {
+        let is_access = matches!(instr.effect(), Effect::Load | Effect::Store | Effect::Atomic);
+        if !is_access {
+            return;
+        }
+        for (by, hold) in holds.iter().filter(|(_, hold)| hold.is_certain) {
+            if let Some(kind) = finder.release(*by, instr) {
+                let releases = hold.is_fenced || kind.order.ordering().releases();
+                let taking = &mut self.takings[*by];
+                taking.is_released = true;
+                taking.hands_over &= kind.is_atomic() || hold.is_acquired && releases;
+                self.releases.entry(step).or_default().insert(*by);
+            } else {
+                let possession = Possession { by: *by, is_ordered: hold.is_acquired };
+                self.held.entry(step).or_default().push(possession);
+            }
+        }
+    }
+
+    /// Notes the accesses behind which a release might follow without a release pattern.
+    fn check_order(&mut self, finder: &HoldFinder<'_>) {
+        for by in 0..self.takings.len() {
+            let of = self.releases.iter().filter(|(_, own)| own.contains(&by));
+            let unordered = finder.unordered(by, of.map(|(step, _)| *step));
+            for step in unordered {
+                let held = self.held.get_mut(&step).into_iter().flatten();
+                held.filter(|own| own.by == by).for_each(|own| own.is_ordered = false);
+            }
+        }
+    }
+}
+
+/// Whether a program takes locks in global memory, with whatever scope.
+pub(crate) fn has_global_lock(program: &Program) -> bool {
+    let is_global = |taking: &Taking| {
+        let (_, pc) = taking.at;
+        let address = program.code[pc.index()].address;
+        address.is_some_and(|address| matches!(address.space, Space::Global | Space::Generic))
+    };
+    takings(program, Nearness::Cta).iter().any(is_global)
+}
+
+/// Whether a thread surely has a lock at some access of an instruction.
+pub(crate) fn has_lock(program: &Program, pc: Pc) -> bool {
+    Locks::of(program, Nearness::Cta).held.keys().any(|(_, at)| *at == pc)
+}
+
+/// Finds the atomics that take locks.
+fn takings(program: &Program, nearness: Nearness) -> Vec<Taking> {
+    let blocks = (0..program.blocks.len()).map(BlockId::at);
+    blocks.filter_map(|block| taking(program, block, nearness)).collect()
+}
+
+/// The atomic in a block on whose result the branch at its end depends, if the branch says whether it has found a word free.
+fn taking(program: &Program, block: BlockId, nearness: Nearness) -> Option<Taking> {
+    let Terminator::Branch { condition, taken, otherwise } =
+        &program.blocks[block.index()].terminator
+    else {
+        return None;
+    };
+    let before: Vec<(Pc, &Instr)> = program.instructions(block).collect();
+    let (at, compare) = definition(&before, condition.register)?;
+    let decoded = compare.decoded().filter(|own| own.row.opcode == Opcode::Setp)?;
+    let is_equal = decoded.modifiers.has(Modifier::Eq);
+    if !is_equal && !decoded.modifiers.has(Modifier::Ne) || compare.dests.len() != 1 {
+        return None;
+    }
+    let [first, second] = &compare.sources[..] else { return None };
+    let (found, free) = match (first, second) {
+        (Operand::Register(found), number) | (number, Operand::Register(found))
+            if constant(program, number).is_some() =>
+        {
+            (*found, constant(program, number)?)
+        }
+        _ => return None,
+    };
+    let (at, atomic) = definition(&before[..at], found)?;
+    let (pc, decoded) = (before[at].0, atomic.decoded()?);
+    let bits = decoded.ty().bits();
+    let numbers: Option<Vec<u64>> =
+        atomic.sources.iter().map(|source| constant(program, source)).collect();
+    let numbers: Vec<u64> = numbers?.into_iter().map(|number| truncate(number, bits)).collect();
+    let free = truncate(free, bits);
+    let takes = match &numbers[..] {
+        [own, taken] if decoded.modifiers.has(Modifier::Cas) => *own == free && *taken != free,
+        [taken] if decoded.modifiers.has(Modifier::Exch) => *taken != free,
+        _ => false,
+    };
+    let is_one_word = decoded.vector() == 1 && !decoded.ty().is_float() && bits <= 64;
+    let kind = access_kind(decoded);
+    let is_lock = decoded.row.effect == Effect::Atomic
+        && atomic.dests.len() == 1
+        && atomic.address.is_some()
+        && kind.order.scope().holds(nearness);
+    let (inside, outside) =
+        if is_equal == condition.negated { (*otherwise, *taken) } else { (*taken, *otherwise) };
+    (takes && is_one_word && is_lock && inside != outside).then_some(Taking {
+        at: (block, pc),
+        free,
+        inside,
+        hands_over: true,
+        is_released: false,
+    })
+}
+
+/// The last instruction of a list that writes a register, with its place there, if it always does.
+fn definition<'p>(before: &[(Pc, &'p Instr)], register: Reg) -> Option<(usize, &'p Instr)> {
+    let writes = |instr: &Instr| instr.dests.contains(&Some(register));
+    let at = before.iter().rposition(|(_, instr)| writes(instr))?;
+    let instr = before[at].1;
+    instr.guard.is_none().then_some((at, instr))
+}
+
+/// The number that an operand always is.
+fn constant(program: &Program, operand: &Operand) -> Option<u64> {
+    let register = match operand {
+        Operand::Constant(bits) => return Some(*bits),
+        Operand::Register(register) => *register,
+        _ => return None,
+    };
+    let mut writers = program.code.iter().filter(|own| own.dests.contains(&Some(register)));
+    let moved = |instr: &Instr| match (&instr.sources[..], instr.guard, instr.decoded()) {
+        ([Operand::Constant(bits)], None, Some(decoded)) if decoded.row.opcode == Opcode::Mov => {
+            Some(*bits)
+        }
+        _ => None,
+    };
+    let first = moved(writers.next()?)?;
+    writers.all(|writer| moved(writer) == Some(first)).then_some(first)
+}
+
+/// Finds which locks a thread has where.
+struct HoldFinder<'p> {
+    program: &'p Program,
+    nearness: Nearness,
+    takings: Vec<Taking>,
+}
+
+impl<'p> HoldFinder<'p> {
+    fn atomic(&self, by: usize) -> &'p Instr {
+        let (_, pc) = self.takings[by].at;
+        &self.program.code[pc.index()]
+    }
+
+    /// What is known where each block begins that a thread comes to, whichever way it came.
+    fn settle(&self) -> BTreeMap<BlockId, LockHolds> {
+        let mut known = BTreeMap::from([(self.program.entry, LockHolds::new())]);
+        let mut work = BTreeSet::from([self.program.entry]);
+        while let Some(block) = work.pop_first() {
+            let holds = self.run(block, known[&block].clone(), &mut |_, _, _| {});
+            for next in self.program.blocks[block.index()].terminator.successors() {
+                let mut handed = self.handed(block, next, &holds);
+                if let Some(own) = known.get(&next) {
+                    handed = met(own, &handed);
+                    if handed == *own {
+                        continue;
+                    }
+                }
+                known.insert(next, handed);
+                work.insert(next);
+            }
+        }
+        known
+    }
+
+    /// What is known on the way from one block to another.
+    fn handed(&self, from: BlockId, to: BlockId, holds: &LockHolds) -> LockHolds {
+        let is_taken = |by: usize| {
+            let taking = &self.takings[by];
+            (taking.at.0, taking.inside) == (from, to)
+        };
+        let certain = |(by, hold): (&usize, &Hold)| {
+            let is_certain = hold.is_certain || is_taken(*by);
+            is_certain.then_some((*by, Hold { is_certain, ..*hold }))
+        };
+        holds.iter().filter_map(certain).collect()
+    }
+
+    /// Runs through a block; `visit` gets each instruction with what is known before it. Returns what is known at the end.
+    fn run(
+        &self,
+        block: BlockId,
+        mut holds: LockHolds,
+        visit: &mut impl FnMut(BlockStep, &Instr, &LockHolds),
+    ) -> LockHolds {
+        for (pc, instr) in self.program.instructions(block) {
+            let taken = self.takings.iter().position(|taking| taking.at == (block, pc));
+            if taken.is_none() {
+                visit((block, pc), instr, &holds);
+            }
+            self.step(instr, &mut holds);
+            if let Some(by) = taken {
+                let order = access_kind(instr.decoded().expect("an atomic is in the table")).order;
+                let is_acquired = order.ordering().acquires();
+                let hold = Hold { is_certain: false, is_acquired, is_fenced: false };
+                holds.insert(by, hold);
+            }
+        }
+        holds
+    }
+
+    fn step(&self, instr: &Instr, holds: &mut LockHolds) {
+        if instr.waits() {
+            // Others can release a lock behind a barrier.
+            holds.clear();
+        }
+        if let Some(order) = self.fence(instr) {
+            for hold in holds.values_mut() {
+                hold.is_acquired |= order.ordering().acquires();
+                hold.is_fenced |= hold.is_acquired && order.ordering().releases();
+            }
+        }
+        holds.retain(|by, _| {
+            let address = self.atomic(*by).address;
+            let base = address.and_then(|address| address.base);
+            let writes = matches!(instr.effect(), Effect::Store | Effect::Atomic);
+            let is_word = writes && instr.address == address;
+            !is_word && !instr.dests.iter().flatten().any(|dest| Some(*dest) == base)
+        });
+    }
+
+    /// How a fence orders memory, if it surely does for all threads that are near.
+    fn fence(&self, instr: &Instr) -> Option<MemoryOrder> {
+        let decoded = instr.decoded().filter(|own| own.is_memory_fence() && !own.is_strange)?;
+        let order = fence_order(decoded);
+        (instr.guard.is_none() && order.scope().holds(self.nearness)).then_some(order)
+    }
+
+    /// How a strong write to the word of a lock acts, if the instruction is one.
+    fn release(&self, by: usize, instr: &Instr) -> Option<AccessKind> {
+        let decoded = instr.decoded()?;
+        let kind = access_kind(decoded);
+        let atomic = self.atomic(by);
+        let taken = access_kind(atomic.decoded()?);
+        let is_word = kind.writes && instr.address == atomic.address && decoded.vector() == 1;
+        let is_strong = kind.is_strong() && kind.order.scope().holds(self.nearness);
+        (is_word && is_strong && kind.element == taken.element).then_some(kind)
+    }
+
+    /// The steps from which a thread might come to one of these releases without a release pattern.
+    fn unordered(
+        &self,
+        by: usize,
+        releases: impl Iterator<Item = BlockStep>,
+    ) -> BTreeSet<BlockStep> {
+        let mut before: BTreeMap<BlockId, Vec<BlockId>> = BTreeMap::new();
+        for (block, at) in self.program.blocks.iter().zip(0..) {
+            for next in block.terminator.successors() {
+                before.entry(next).or_default().push(BlockId::at(at));
+            }
+        }
+        let mut found = BTreeSet::new();
+        let is_relaxed = |(_, pc): &BlockStep| {
+            let kind = self.release(by, &self.program.code[pc.index()]);
+            kind.is_none_or(|kind| !kind.order.ordering().releases())
+        };
+        let mut work: Vec<(BlockId, Option<Pc>)> =
+            releases.filter(is_relaxed).map(|(block, pc)| (block, Some(pc))).collect();
+        let mut seen = BTreeSet::new();
+        while let Some((block, end)) = work.pop() {
+            let all: Vec<(Pc, &Instr)> = self.program.instructions(block).collect();
+            let all = all.iter().rev().filter(|(pc, _)| end.is_none_or(|end| *pc < end));
+            let is_end = |pc: Pc, instr: &Instr| {
+                let is_fence = self.fence(instr).is_some_and(|own| own.ordering().releases());
+                is_fence || self.takings[by].at == (block, pc)
+            };
+            let mut is_open = true;
+            for (pc, instr) in all {
+                is_open = !is_end(*pc, instr);
+                if !is_open {
+                    break;
+                }
+                found.insert((block, *pc));
+            }
+            if is_open {
+                let next = before.get(&block).into_iter().flatten();
+                work.extend(next.filter(|next| seen.insert(**next)).map(|next| (*next, None)));
+            }
+        }
+        found
+    }
+}
+
+/// What is known whichever of two ways a thread came.
+fn met(a: &LockHolds, b: &LockHolds) -> LockHolds {
+    let both = |(by, one): (&usize, &Hold)| {
+        let other = b.get(by)?;
+        let hold = Hold {
+            is_certain: one.is_certain && other.is_certain,
+            is_acquired: one.is_acquired && other.is_acquired,
+            is_fenced: one.is_fenced && other.is_fenced,
+        };
+        Some((*by, hold))
+    };
+    a.iter().filter_map(both).collect()
+}
