@@ -17,6 +17,10 @@ pub(crate) const UNVALUED: &str = "whether both store the same value, so that th
 const GROUPED: &str = "`bar.warp.sync` might order the two, but its mask is that of a group of which it is not known who is in it: give it the \
      mask of all lanes that have to be ordered, or set `warp-synchronous = true` if the hardware runs the lanes of a warp in lock step";
 
+const PATTERNS: &str = "fences, acquires and releases of this kernel might order the two; those are followed of a cta that is the last one counted, of \
+     threads that wait for a count or for a value which one store leaves, and of locks that each thread takes by `atomicCAS` or `atomicExch` \
+     and releases itself before the next barrier";
+
 const NARROW: &str = "both are strong, but not for each other: let both access words of one size, and give both the scope of the device \
      (`.gpu`, `atomicCAS` instead of `atomicCAS_block`, `cuda::thread_scope_device`)";
 
@@ -174,12 +178,7 @@ fn help(names: &Names<'_>, code: Code, pair: &Pair, [first, second]: [&RacingAcc
         {
             GROUPED.into()
         }
-        Code::PossibleRace if open.is_none() => {
-            "fences, acquires and releases of this kernel might order the two; those are followed of a cta that is the last one counted, of \
-             threads that wait for a count or for a value which one store leaves, and of locks that each thread takes by `atomicCAS` or `atomicExch` \
-             and releases itself before the next barrier"
-                .into()
-        }
+        Code::PossibleRace if open.is_none() => PATTERNS.into(),
         Code::PossibleRace | Code::Unsupported => {
             let (origin, help) = names.origin(open);
             let settle = help.map_or_else(String::new, |help| format!("; {help}"));

@@ -41,10 +41,22 @@ enum PathDirection {
 }
 
 impl HandOvers {
-    /// Follows all paths of a program.
+    /// Follows all paths of a program. A thread might hand over to one that is nearer, which hands over to the other: a pattern of
+    /// any scope might be a part of the way, if there are some that lead all of it.
     pub fn of(program: &Program, nearness: Nearness) -> Self {
-        let of = |direction| Follower { program, nearness, direction }.all();
-        Self { acquires_before: of(PathDirection::Back), releases_after: of(PathDirection::Ahead) }
+        if program.blocks.iter().any(|block| block.traps) {
+            // That a thread goes on might depend on what others have not done.
+            return Self::unknown(program);
+        }
+        let follow = |nearness, direction| Follower { program, nearness, direction }.all();
+        let [acquires, releases] =
+            [PathDirection::Back, PathDirection::Ahead].map(|way| follow(nearness, way));
+        if acquires.has_pattern && releases.has_pattern {
+            let [acquires_before, releases_after] = [PathDirection::Back, PathDirection::Ahead]
+                .map(|way| follow(Nearness::Cta, way).at);
+            return Self { acquires_before, releases_after };
+        }
+        Self { acquires_before: acquires.at, releases_after: releases.at }
     }
 
     /// Patterns that are not looked for: they might order everything.
@@ -61,6 +73,14 @@ impl HandOvers {
     }
 }
 
+/// The patterns in one direction.
+struct FoundPatterns {
+    /// For each instruction, whether one might be there.
+    at: Vec<bool>,
+    /// Whether there is a complete one.
+    has_pattern: bool,
+}
+
 struct Follower<'p> {
     program: &'p Program,
     nearness: Nearness,
@@ -68,8 +88,8 @@ struct Follower<'p> {
 }
 
 impl Follower<'_> {
-    /// Whether each instruction has a complete pattern in the direction.
-    fn all(&self) -> Vec<bool> {
+    /// Follows all paths in the direction.
+    fn all(&self) -> FoundPatterns {
         let blocks = self.program.blocks.len();
         let mut next = vec![Vec::new(); blocks];
         for (at, block) in self.program.blocks.iter().enumerate() {
@@ -81,10 +101,11 @@ impl Follower<'_> {
             }
         }
         let mut known = vec![Seen::default(); blocks];
-        let mut found = vec![false; self.program.code.len()];
+        let (mut found, mut has_pattern) = (vec![false; self.program.code.len()], false);
         let mut work: Vec<usize> = (0..blocks).collect();
         while let Some(at) = work.pop() {
             let seen = self.run(BlockId::at(at), known[at], &mut found);
+            has_pattern |= seen.is_complete;
             for other in &next[at] {
                 let all = known[*other].or(seen);
                 if all != std::mem::replace(&mut known[*other], all) {
@@ -92,7 +113,7 @@ impl Follower<'_> {
                 }
             }
         }
-        found
+        FoundPatterns { at: found, has_pattern }
     }
 
     /// Runs through a block, and notes at which instructions a pattern is complete.

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::emulate::{AccessKind, MemoryOrder, Nearness, access_kind, fence_order, truncate};
-use crate::flow::{BlockId, Instr, Operand, Pc, Program, Reg, Terminator};
+use crate::flow::{BlockId, Holds, Instr, Operand, Pc, Program, Reg, Terminator};
 use crate::ptx::Space;
 use crate::ptx::isa::{Effect, Modifier, Opcode};
 
@@ -128,8 +128,12 @@ impl Locks {
 pub(crate) fn has_global_lock(program: &Program) -> bool {
     let is_global = |taking: &Taking| {
         let (_, pc) = taking.at;
-        let address = program.code[pc.index()].address;
-        address.is_some_and(|address| matches!(address.space, Space::Global | Space::Generic))
+        let Some(address) = program.code[pc.index()].address else { return false };
+        let held = address.base.map(|base| program.holds[base.index()]);
+        match held {
+            Some(Holds::Variable(at)) => program.symbols[at].space == Space::Global,
+            _ => matches!(address.space, Space::Global | Space::Generic),
+        }
     };
     takings(program, Nearness::Cta).iter().any(is_global)
 }
@@ -155,6 +159,7 @@ fn taking(program: &Program, block: BlockId, nearness: Nearness) -> Option<Takin
     let before: Vec<(Pc, &Instr)> = program.instructions(block).collect();
     let (at, compare) = definition(&before, condition.register)?;
     let decoded = compare.decoded().filter(|own| own.row.opcode == Opcode::Setp)?;
+    let compare_type = decoded.source_type();
     let is_equal = decoded.modifiers.has(Modifier::Eq);
     if !is_equal && !decoded.modifiers.has(Modifier::Ne) || compare.dests.len() != 1 {
         return None;
@@ -171,6 +176,10 @@ fn taking(program: &Program, block: BlockId, nearness: Nearness) -> Option<Takin
     let (at, atomic) = definition(&before[..at], found)?;
     let (pc, decoded) = (before[at].0, atomic.decoded()?);
     let bits = decoded.ty().bits();
+    // Floating-point numbers of different bits can be equal.
+    if compare_type.is_float() || compare_type.bits() != bits {
+        return None;
+    }
     let numbers: Option<Vec<u64>> =
         atomic.sources.iter().map(|source| constant(program, source)).collect();
     let numbers: Vec<u64> = numbers?.into_iter().map(|number| truncate(number, bits)).collect();

@@ -141,7 +141,7 @@ pub(crate) fn prove(
 type AccessPlace = (Expr, Expr, u32, Option<BlockId>);
 
 pub(super) struct Prover<'a> {
-    program: &'a Program,
+    pub(super) program: &'a Program,
     launch: &'a Launch,
     launched: &'a LaunchedValues,
     required: RequiredFacts,

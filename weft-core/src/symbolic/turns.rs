@@ -30,6 +30,10 @@ impl Prover<'_> {
     ) -> Option<AddressBase> {
         let [first, second] = [a, b].map(|at| self.accesses[at].index);
         for [one, other] in self.sections.common(first, second) {
+            if relation.is_none() && one.base.space(self.program) == Space::Shared {
+                // Each cta has its own.
+                continue;
+            }
             let unequal = Some([one.offset, other.offset]);
             if let Some(assumed) = self.disjointness((a, b), relation, unequal) {
                 self.assumed.extend(assumed);

@@ -18,7 +18,8 @@ const AGENTS: [(u32, &[u32], u32); 8] = [
 /// Draws a kernel.
 pub(crate) fn kernel(dice: &mut Dice) -> Kernel {
     let (ctas, agents, block) = dice.pick(&AGENTS);
-    let is_shared = ctas == 1 && dice.chance(40);
+    let is_shared = dice.chance(if ctas == 1 { 40 } else { 12 });
+    let is_data_shared = is_shared && ctas == 1 && dice.chance(75);
     let is_careful = dice.chance(20);
     let mut draft = Draft { dice, is_careful, ctas };
     let all = (1 << (ctas as usize * agents.len())) - 1;
@@ -29,7 +30,7 @@ pub(crate) fn kernel(dice: &mut Dice) -> Kernel {
         draft.part(all)
     };
     let parts = (0..parts).map(&mut part).collect();
-    Kernel { ctas, block, agents: agents.to_vec(), is_shared, parts }
+    Kernel { ctas, block, agents: agents.to_vec(), is_shared, is_data_shared, parts }
 }
 
 struct Draft<'a> {

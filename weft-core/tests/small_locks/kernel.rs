@@ -116,8 +116,9 @@ pub(crate) struct Kernel {
     pub(crate) block: u32,
     /// The threads of each cta that do something.
     pub(crate) agents: Vec<u32>,
-    /// Whether everything is in shared memory.
+    /// Whether the words that can be locked are in shared memory; and whether the data are.
     pub(crate) is_shared: bool,
+    pub(crate) is_data_shared: bool,
     pub(crate) parts: Vec<Part>,
 }
 
@@ -126,16 +127,22 @@ impl Kernel {
         if self.is_shared { "shared" } else { "global" }
     }
 
+    fn data_space(&self) -> &'static str {
+        if self.is_data_shared { "shared" } else { "global" }
+    }
+
     pub(crate) fn print(&self) -> String {
         let mut text = String::from(".version 8.6\n.target sm_90\n.address_size 64\n");
         text += ".visible .entry k(.param .u64 data, .param .u64 locks)\n{\n";
         text += ".reg .pred %p, %q;\n.reg .b32 %thread, %cta, %bit, %set, %value, %found;\n";
         text += ".reg .b64 %data, %locks;\n";
-        text += if self.is_shared {
-            ".shared .align 4 .b8 d[12];\n.shared .align 4 .b8 l[8];\nmov.u64 %data, d;\nmov.u64 %locks, l;\n"
-        } else {
-            "ld.param.u64 %data, [data];\nld.param.u64 %locks, [locks];\n"
-        };
+        text += "ld.param.u64 %data, [data];\nld.param.u64 %locks, [locks];\n";
+        if self.is_shared {
+            text += ".shared .align 4 .b8 l[8];\nmov.u64 %locks, l;\n";
+        }
+        if self.is_data_shared {
+            text += ".shared .align 4 .b8 d[12];\nmov.u64 %data, d;\n";
+        }
         text += "mov.u32 %thread, %tid.x;\nmov.u32 %cta, %ctaid.x;\nmov.u32 %bit, 0;\n";
         for (at, thread) in self.agents.iter().enumerate() {
             let bit = 1 << at;
@@ -162,7 +169,7 @@ impl Kernel {
     }
 
     fn step(&self, step: &Step, name: &str, text: &mut String) {
-        let space = self.space();
+        let space = self.data_space();
         let mut line = |own: String| {
             *text += &own;
             text.push('\n');

@@ -5,6 +5,8 @@ use crate::kernel::{Asking, Kernel, LOCKS, Order, Section, Step, Strength, WORDS
 
 /// Most threads of a kernel.
 const THREADS: usize = 4;
+/// Words that can be locked, if each cta has its own.
+const WORDS_TO_LOCK: usize = 3 * LOCKS;
 /// Most executions that are tried.
 const MOST: u32 = 1_500;
 
@@ -68,8 +70,8 @@ struct Touch {
 #[derive(Clone, Debug, Default)]
 struct World {
     threads: Vec<Thread>,
-    held: [u32; LOCKS],
-    messages: [Vec<Message>; LOCKS],
+    held: [u32; WORDS_TO_LOCK],
+    messages: [Vec<Message>; WORDS_TO_LOCK],
     touches: Vec<Vec<Touch>>,
     races: bool,
 }
@@ -81,7 +83,8 @@ pub(crate) fn judge(kernel: &Kernel, by_locks: bool) -> Judgement {
     let cta = |at: usize| u32::try_from(at / agents).expect("few");
     let threads =
         (0..programs.len()).map(|at| Thread { cta: cta(at), ..Thread::default() }).collect();
-    let world = World { threads, touches: vec![Vec::new(); WORDS + LOCKS], ..World::default() };
+    let world =
+        World { threads, touches: vec![Vec::new(); WORDS + WORDS_TO_LOCK], ..World::default() };
     let mut judge = Judge { programs, by_locks, judgement: Judgement::default() };
     judge.go_on(world);
     judge.judgement
@@ -90,10 +93,11 @@ pub(crate) fn judge(kernel: &Kernel, by_locks: bool) -> Judgement {
 fn programs(kernel: &Kernel) -> Vec<Vec<Command>> {
     let agents = kernel.agents.len() * kernel.ctas as usize;
     let of = |agent: usize| {
+        let own = if kernel.is_shared { LOCKS * (agent / kernel.agents.len()) } else { 0 };
         let mut commands = Vec::new();
         for part in &kernel.parts {
             if part.agents >> agent & 1 == 1 || matches!(part.step, Step::Barrier) {
-                add(&part.step, &mut commands);
+                add(&part.step, own, &mut commands);
             }
         }
         commands
@@ -101,7 +105,8 @@ fn programs(kernel: &Kernel) -> Vec<Vec<Command>> {
     (0..agents).map(of).collect()
 }
 
-fn add(step: &Step, commands: &mut Vec<Command>) {
+/// Adds what a step does. `own`: the first word that the cta can lock.
+fn add(step: &Step, own: usize, commands: &mut Vec<Command>) {
     match step {
         Step::Access { word, writes } => {
             commands.push(Command::Access { word: *word, writes: *writes });
@@ -109,7 +114,7 @@ fn add(step: &Step, commands: &mut Vec<Command>) {
         Step::Fence(strength) => commands.push(Command::Fence(*strength)),
         Step::Barrier => commands.push(Command::Barrier),
         Step::Write { lock, value, strength, is_atomic } => commands.push(Command::Write {
-            lock: *lock,
+            lock: own + *lock,
             value: *value,
             strength: *strength,
             is_atomic: *is_atomic,
@@ -119,13 +124,13 @@ fn add(step: &Step, commands: &mut Vec<Command>) {
             let at = commands.len();
             commands.push(Command::Barrier);
             for step in inside {
-                add(step, commands);
+                add(step, own, commands);
             }
             if let Some((strength, value, is_atomic)) = *release {
-                commands.push(Command::Write { lock: *lock, value, strength, is_atomic });
+                commands.push(Command::Write { lock: own + *lock, value, strength, is_atomic });
             }
             let otherwise = if *asking == Asking::Once { commands.len() } else { at };
-            let (lock, is_cas, is_reversed, strength) = (*lock, *is_cas, *is_reversed, *take);
+            let (lock, is_cas, is_reversed, strength) = (own + *lock, *is_cas, *is_reversed, *take);
             commands[at] = Command::Take { lock, is_cas, is_reversed, strength, otherwise };
         }
     }
