@@ -41,8 +41,8 @@ enum PathDirection {
 }
 
 impl HandOvers {
-    /// Follows all paths of a program. A thread might hand over to one that is nearer, which hands over to the other: a pattern of
-    /// any scope might be a part of the way, if there are some that lead all of it.
+    /// Follows all paths of a program. A thread can hand over to a far one through others that are near: a pattern of any scope
+    /// might be a step of that, if the program has patterns whose scopes include the far thread at all.
     pub fn of(program: &Program, nearness: Nearness) -> Self {
         if program.blocks.iter().any(|block| block.traps) {
             // That a thread goes on might depend on what others have not done.

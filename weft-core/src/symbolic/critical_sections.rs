@@ -85,12 +85,10 @@ impl CriticalSections {
         }
         let bases: BTreeSet<AddressBase> = all.iter().map(|own| own.base).collect();
         for base in bases {
-            let Some(found) = of_base(locks.within(base.space(program)), thread, all, base) else {
-                continue;
-            };
+            let locks = locks.within(base.space(program));
+            let Some(found) = of_base(locks, thread, all, base) else { continue };
             for index in 0..thread.accesses.len() {
-                let held =
-                    held((program, locks.within(base.space(program))), thread, index, base, &found);
+                let held = held((program, locks), thread, index, base, &found);
                 sections.held.entry(index).or_default().extend(held);
             }
             sections.locks.insert(base, found);

@@ -165,15 +165,13 @@ fn taking(program: &Program, block: BlockId, nearness: Nearness) -> Option<Takin
         return None;
     }
     let [first, second] = &compare.sources[..] else { return None };
-    let (found, free) = match (first, second) {
-        (Operand::Register(found), number) | (number, Operand::Register(found))
-            if constant(program, number).is_some() =>
-        {
-            (*found, constant(program, number)?)
-        }
-        _ => return None,
-    };
-    let (at, atomic) = definition(&before[..at], found)?;
+    let (at, atomic, number) =
+        [(first, second), (second, first)].into_iter().find_map(|sides| {
+            let (Operand::Register(found), number) = sides else { return None };
+            let (at, atomic) = definition(&before[..at], *found)?;
+            (atomic.effect() == Effect::Atomic).then_some((at, atomic, number))
+        })?;
+    let free = constant(program, number)?;
     let (pc, decoded) = (before[at].0, atomic.decoded()?);
     let bits = decoded.ty().bits();
     // Floating-point numbers of different bits can be equal.
@@ -189,12 +187,11 @@ fn taking(program: &Program, block: BlockId, nearness: Nearness) -> Option<Takin
         [taken] if decoded.modifiers.has(Modifier::Exch) => *taken != free,
         _ => false,
     };
-    let is_one_word = decoded.vector() == 1 && !decoded.ty().is_float() && bits <= 64;
+    let is_one_word =
+        !decoded.is_strange && decoded.vector() == 1 && !decoded.ty().is_float() && bits <= 64;
     let kind = access_kind(decoded);
-    let is_lock = decoded.row.effect == Effect::Atomic
-        && atomic.dests.len() == 1
-        && atomic.address.is_some()
-        && kind.order.scope().holds(nearness);
+    let is_lock =
+        atomic.dests.len() == 1 && atomic.address.is_some() && kind.order.scope().holds(nearness);
     let (inside, outside) =
         if is_equal == condition.negated { (*otherwise, *taken) } else { (*taken, *otherwise) };
     (takes && is_one_word && is_lock && inside != outside).then_some(Taking {
@@ -331,7 +328,7 @@ impl<'p> HoldFinder<'p> {
 
     /// How a strong write to the word of a lock acts, if the instruction is one.
     fn release(&self, by: usize, instr: &Instr) -> Option<AccessKind> {
-        let decoded = instr.decoded()?;
+        let decoded = instr.decoded().filter(|own| !own.is_strange)?;
         let kind = access_kind(decoded);
         let atomic = self.atomic(by);
         let taken = access_kind(atomic.decoded()?);

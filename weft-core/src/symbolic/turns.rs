@@ -43,8 +43,8 @@ impl Prover<'_> {
         None
     }
 
-    /// The base of two accesses if one of them takes or releases a lock there, the other one might do so or looks at the word, and
-    /// both are strong.
+    /// The base of two strong accesses if they are those by which threads ask for, look at and release the locks there, whose
+    /// order does not matter.
     fn are_of_lock(
         &self,
         a: usize,
