@@ -8,7 +8,8 @@ use super::var_bounds::VarBounds;
 use super::view::{ArithmeticAssumption, Copy, Views};
 
 impl Views<'_> {
-    /// The bits of a mask: of a mask of the lowest bits, the remainder; of one of all others, what is left.
+    /// The bits of a mask: of a mask of the lowest bits, the remainder; of one of all others, what is left; of a field, the
+    /// remainder of what is left.
     pub(super) fn masked(&mut self, a: Expr, mask: u64, copy: Copy, bits: u32) -> Option<Poly> {
         let whole = self.ring(a, false, copy);
         let all = if bits == 64 { u64::MAX } else { (1 << bits) - 1 };
@@ -20,7 +21,14 @@ impl Views<'_> {
             let low = self.remainder(whole.clone(), low.count_ones())?;
             return whole.minus(&low);
         }
-        None
+        let first = mask.trailing_zeros();
+        let field = mask >> first;
+        if field & field.wrapping_add(1) != 0 {
+            return None;
+        }
+        let weight = 1_i128.checked_shl(first)?;
+        let (upper, _) = self.divided(whole, Poly::constant(weight))?;
+        self.remainder(upper, field.count_ones())?.times(weight)
     }
 
     /// The lowest bits of an integer.
@@ -54,6 +62,11 @@ impl Views<'_> {
             }
             if let Some(exact) = split(&self.system, &dividend, number) {
                 return Some(exact);
+            }
+            let (multiple, rest) = multiples(&dividend, number)?;
+            if !multiple.is_zero() {
+                let (quotient, remainder) = self.divided(rest, divisor)?;
+                return Some((quotient.plus(&multiple)?, remainder));
             }
         } else {
             if let Some(digits) = self.digits(&dividend, &divisor) {
@@ -197,4 +210,17 @@ fn split(system: &System, dividend: &Poly, number: i128) -> Option<(Poly, Poly)>
     let range = system.range(&remainder);
     let fits = range.least? >= 0 && range.most? < number;
     fits.then_some((quotient, remainder))
+}
+
+/// The terms with unknowns that a number divides, divided by it, and the rest.
+fn multiples(of: &Poly, number: i128) -> Option<(Poly, Poly)> {
+    let (mut multiple, mut rest) = (Poly::default(), Poly::default());
+    for (monomial, coefficient) in of.terms() {
+        if !monomial.is_empty() && coefficient % number == 0 {
+            multiple = multiple.plus(&Poly::term(monomial.clone(), coefficient / number))?;
+        } else {
+            rest = rest.plus(&Poly::term(monomial.clone(), coefficient))?;
+        }
+    }
+    Some((multiple, rest))
 }

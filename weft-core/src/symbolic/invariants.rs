@@ -16,6 +16,10 @@ impl Views<'_> {
     pub(super) fn repeated(&mut self, program: &Program, block: BlockId, copy: Copy) {
         for header in &program.blocks[block.index()].loops {
             let Some(symbolic) = self.thread.loops.get(header) else { continue };
+            for fact in &symbolic.facts {
+                self.assume(fact.holds, copy);
+                self.assumed.extend(&fact.assumed);
+            }
             let [again] = symbolic.again.as_slice() else { continue };
             let Some(number) = self.natural_iteration(*header, copy) else { continue };
             let [iteration] = number.vars()[..] else { continue };

@@ -12,6 +12,9 @@ use super::thread::{
 };
 use crate::flow::{BlockId, Operand, Reg};
 
+/// The most additions by which an iteration steps a register.
+const MOST_STEPS: u32 = 16;
+
 impl Runner<'_> {
     /// Replaces what a loop writes by what it holds when an arbitrary iteration begins.
     pub(super) fn enter_loop(
@@ -24,7 +27,8 @@ impl Runner<'_> {
         state.locals.clear();
         let is_inside = |at: BlockId| self.program.blocks[at.index()].loops.contains(&header);
         state.taken.retain(|(at, _), _| !is_inside(*at));
-        let mut symbolic = SymbolicLoop { entry, again: Vec::new(), carried: BTreeMap::new() };
+        let mut symbolic =
+            SymbolicLoop { entry, again: Vec::new(), carried: BTreeMap::new(), facts: Vec::new() };
         let mut written = Vec::new();
         for register in self.written(header) {
             let place = self.slice.places[register.index()] as usize;
@@ -60,7 +64,7 @@ impl Runner<'_> {
             for CarriedRegister { register, first, now, next, .. } in registers {
                 let Some(next) = next else { continue };
                 let is_even = self.program.even.contains(&(*header, *register));
-                let step = if is_even { None } else { step(exprs, *now, *next) };
+                let step = if is_even { None } else { step(exprs, *now, *next, MOST_STEPS) };
                 let is_fixed = |step: &Expr| {
                     let has_iteration = exprs.atoms(*step).contains(&Atom::Iteration(*header));
                     !has_iteration && exprs.is_of_iteration(*step, *header, is_inside)
@@ -201,11 +205,14 @@ impl Runner<'_> {
     }
 }
 
-/// Returns what is added to a value to get another one of the same width.
-fn step(exprs: &mut Exprs, now: Expr, next: Expr) -> Option<Expr> {
-    match exprs.node(next) {
-        ExprNode::Binary(BinaryOperator::Add, a, b) if a == now => Some(b),
-        ExprNode::Binary(BinaryOperator::Add, a, b) if b == now => Some(a),
-        _ => None,
-    }
+/// Returns what is added to a value to get another one of the same width, in at most so many additions.
+fn step(exprs: &mut Exprs, now: Expr, next: Expr, most: u32) -> Option<Expr> {
+    let ExprNode::Binary(BinaryOperator::Add, a, b) = exprs.node(next) else { return None };
+    [(a, b), (b, a)].into_iter().find_map(|(before, last)| {
+        if before == now {
+            return Some(last);
+        }
+        let earlier = step(exprs, now, before, most.checked_sub(1)?)?;
+        Some(exprs.binary(BinaryOperator::Add, earlier, last))
+    })
 }

@@ -55,6 +55,7 @@ mod system_laws;
 mod thread;
 mod trips;
 mod turns;
+mod unrolled;
 mod var_bounds;
 mod variance;
 mod view;

@@ -29,6 +29,7 @@ use super::proof_budget::ProofBudget;
 use super::required::RequiredFacts;
 use super::solver::{Answer, SmtSolver};
 use super::thread::{self, MemoryFacts, SymbolicThread};
+use super::unrolled;
 use super::variance::Variances;
 use super::view::{ArithmeticAssumption, Copy, Views};
 use crate::emulate::{AccessKind, Nearness};
@@ -100,6 +101,8 @@ pub(crate) fn prove(
     let must_meet = !matches!(scope, ProofScope::Open(_));
     let (variances, barriers) = meetings::of(program, &mut thread, &launched, must_meet)?;
     carried::bound(&mut thread, &launched, &variances, &required);
+    let mut effort = budget.effort;
+    unrolled::find(program, &mut thread, (&launched, &variances, &required), &mut effort);
     let draws = ThreadDraws::of(program, launch, (&thread, &variances), &accesses);
     thread.drawn = draws.growing();
     let sections = CriticalSections::of((program, &locks), &mut thread, &accesses);
@@ -123,7 +126,7 @@ pub(crate) fn prove(
         gaps: Vec::new(),
         depends_on: None,
         pairs: 0,
-        effort: Cell::new(budget.effort),
+        effort: Cell::new(effort),
         disjoint: BTreeSet::new(),
         questions: budget.questions,
         budget,

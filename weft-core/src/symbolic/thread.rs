@@ -16,6 +16,7 @@ use super::number_use::{self, NumberUse};
 use super::predicate::{conjunction, conjuncts, disjunction};
 use super::result_source::ResultSource;
 use super::state::ThreadState;
+use super::unrolled::IterationFact;
 use super::var_bounds::VarBounds;
 use crate::flow::{
     BlockId, Condition, Instr, Operand, Operation, Pc, Program, Reg, Special, Terminator,
@@ -71,6 +72,8 @@ pub(super) struct SymbolicLoop {
     pub(super) again: Vec<ReachCondition>,
     /// Registers with unknown contents: their atoms, and what they hold first and after an iteration.
     pub(super) carried: BTreeMap<Atom, Vec<Expr>>,
+    /// What has been shown to hold in every iteration that begins.
+    pub(super) facts: Vec<IterationFact>,
 }
 
 /// The bounds of values that loops carry, as unsigned numbers. An open side says nothing.

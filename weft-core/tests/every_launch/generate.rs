@@ -61,6 +61,11 @@ pub(crate) fn kernel(seed: u64) -> String {
     })
 }
 
+/// Likewise, of a kernel whose threads go through rows in unrolled loops.
+pub(crate) fn unrolled(seed: u64) -> String {
+    written(seed, Writer::unrolled)
+}
+
 /// Likewise, of a kernel in which it matters where threads meet.
 pub(crate) fn meeting(seed: u64) -> String {
     written(
@@ -231,7 +236,7 @@ impl Writer {
                 self.binary(operation, &a, shift, None)
             }
             12 => {
-                let mask = self.dice.pick(&["31", "1", "7", "-2", "-32", "255"]);
+                let mask = self.dice.pick(&["31", "1", "7", "-2", "-32", "255", "4", "28", "252"]);
                 self.binary("and.b32", &a, mask, None)
             }
             13 => {

@@ -22,6 +22,12 @@ fn what_is_proved_under_requirements_holds_where_they_are_fulfilled() {
 }
 
 #[test]
+fn rows_of_unrolled_loops_that_are_proved_to_be_apart_are() {
+    let tally = law::run(generate::unrolled, 0..60, 12);
+    assert!(tally.proved > 20 && tally.defective > 20, "{tally:?}");
+}
+
+#[test]
 fn draws_that_are_proved_to_differ_do() {
     let tally = law::run(generate::drawing, 0..400, 6);
     assert!(tally.proved > 80 && tally.defective > 100, "{tally:?}");
