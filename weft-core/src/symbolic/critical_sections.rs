@@ -33,9 +33,9 @@ impl ProgramLocks {
         Self { of_cta, of_grid }
     }
 
-    /// The atomics that take locks.
-    pub(super) fn steps(&self) -> BTreeSet<BlockStep> {
-        self.of_cta.steps()
+    /// The atomics that take locks, with their words.
+    pub(super) fn takings(&self) -> BTreeMap<BlockStep, usize> {
+        self.of_cta.takings()
     }
 
     /// The locks in a space.
@@ -58,8 +58,8 @@ pub(super) struct BaseLocks {
     pub(super) takings: Vec<usize>,
     /// All other writes there but the releases.
     pub(super) strays: Vec<usize>,
-    /// Which atomics of the program they are.
-    of_program: BTreeSet<usize>,
+    /// The words of the program that they are.
+    words: BTreeSet<usize>,
     /// Whether a thread ever releases one of them. If none does, at most one thread comes into a critical section.
     is_released: bool,
 }
@@ -80,7 +80,7 @@ impl CriticalSections {
         all: &[BasedAccess],
     ) -> Self {
         let mut sections = Self::default();
-        if locks.of_cta.takings.is_empty() {
+        if locks.of_cta.words.is_empty() {
             return sections;
         }
         let bases: BTreeSet<AddressBase> = all.iter().map(|own| own.base).collect();
@@ -115,23 +115,22 @@ fn of_base(
         let access = &thread.accesses[all[at].index];
         (access.block, access.pc)
     };
-    let taking = |at: usize| locks.takings.iter().position(|taking| taking.at == step(at));
+    let word = |at: usize| locks.taken_by(step(at));
     let there = (0..all.len()).filter(|at| all[*at].base == base);
-    let (takings, others): (Vec<usize>, Vec<usize>) = there.partition(|at| taking(*at).is_some());
-    let of_program: BTreeSet<usize> = takings.iter().filter_map(|at| taking(*at)).collect();
-    let own = of_program.iter().map(|at| &locks.takings[*at]);
+    let (takings, others): (Vec<usize>, Vec<usize>) = there.partition(|at| word(*at).is_some());
+    let words: BTreeSet<usize> = takings.iter().filter_map(|at| word(*at)).collect();
+    let own = words.iter().map(|word| &locks.words[*word]);
     let free = own.clone().next()?.free;
-    let are_alike = own.clone().all(|taking| taking.free == free && taking.hands_over);
+    let are_alike = own.clone().all(|word| word.free == free && word.hands_over);
     // An atomic whose address is chosen among several bases might take either lock.
     let is_here = |at: &usize| all.iter().filter(|own| own.index == all[*at].index).count() == 1;
     if !are_alike || !takings.iter().all(is_here) {
         return None;
     }
-    let is_released = own.clone().any(|taking| taking.is_released);
-    let is_stray =
-        |at: &usize| all[*at].kind.writes && !locks.releases_only(step(*at), &of_program);
+    let is_released = own.clone().any(|word| word.is_released);
+    let is_stray = |at: &usize| all[*at].kind.writes && !locks.releases_only(step(*at), &words);
     let strays = others.into_iter().filter(is_stray).collect();
-    Some(BaseLocks { takings, strays, of_program, is_released })
+    Some(BaseLocks { takings, strays, words, is_released })
 }
 
 /// The locks in a buffer or variable that order an access of the thread.
@@ -146,10 +145,9 @@ fn held(
     let possessions = locks
         .held((access.block, access.pc))
         .iter()
-        .filter(|held| own.of_program.contains(&held.by) && (held.is_ordered || !own.is_released));
-    let words: Vec<Expr> = possessions
-        .filter_map(|held| access.taken.get(&locks.takings[held.by].at).copied())
-        .collect();
+        .filter(|held| own.words.contains(&held.word) && (held.is_ordered || !own.is_released));
+    let words: Vec<Expr> =
+        possessions.filter_map(|held| access.taken.get(&held.word).copied()).collect();
     let word = |address: Expr| match &base::bases(thread, program, address)?[..] {
         [found] if found.base == base => Some(HeldLock { base, offset: found.offset }),
         _ => None,

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::emulate::{AccessKind, MemoryOrder, Nearness, access_kind, fence_order, truncate};
-use crate::flow::{BlockId, Holds, Instr, Operand, Pc, Program, Reg, Terminator};
+use crate::flow::{Address, BlockId, Holds, Instr, Operand, Pc, Program, Reg, Terminator};
 use crate::ptx::Space;
 use crate::ptx::isa::{Effect, Modifier, Opcode};
 
@@ -16,12 +16,21 @@ pub(super) type BlockStep = (BlockId, Pc);
 
 /// An atomic that takes a lock, if it finds the word free.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Taking {
-    pub(super) at: BlockStep,
-    /// What the word holds while nobody has the lock.
-    pub(super) free: u64,
+struct Taking {
+    at: BlockStep,
+    /// The index of the word.
+    word: usize,
     /// The block where the thread goes on if it has taken the lock.
     inside: BlockId,
+}
+
+/// A word that is a lock, as the text names it: a register and what is added to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct LockWord {
+    address: Address,
+    bytes: u8,
+    /// What the word holds while nobody has the lock.
+    pub(super) free: u64,
     /// Whether each release hands on what was released before: an atomic does, and a release pattern that comes after an acquire
     /// pattern.
     pub(super) hands_over: bool,
@@ -31,8 +40,8 @@ pub(super) struct Taking {
 /// A lock that a thread has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Possession {
-    /// The index of the atomic by which the thread has taken it.
-    pub(super) by: usize,
+    /// The index of the word.
+    pub(super) word: usize,
     /// Whether the access comes after what was done with the lock before, and before what will be done with it later.
     pub(super) is_ordered: bool,
 }
@@ -40,10 +49,11 @@ pub(super) struct Possession {
 /// The locks of a program.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Locks {
-    pub(super) takings: Vec<Taking>,
+    pub(super) words: Vec<LockWord>,
+    takings: Vec<Taking>,
     /// The locks that a thread surely has at an access.
     held: BTreeMap<BlockStep, Vec<Possession>>,
-    /// The atomics by which the locks were taken that a write releases.
+    /// The words that a write releases.
     releases: BTreeMap<BlockStep, BTreeSet<usize>>,
 }
 
@@ -63,12 +73,14 @@ type LockHolds = BTreeMap<usize, Hold>;
 impl Locks {
     /// Finds the locks of threads that are as near to each other.
     pub(super) fn of(program: &Program, nearness: Nearness) -> Self {
-        let takings = takings(program, nearness);
+        let (words, mut takings) = takings(program);
+        takings.retain(|taking| taking.order(program).scope().holds(nearness));
         if takings.is_empty() {
             return Self::default();
         }
-        let mut locks = Self { takings, ..Self::default() };
-        let finder = HoldFinder { program, nearness, takings: locks.takings.clone() };
+        let finder =
+            HoldFinder { program, nearness, words: words.clone(), takings: takings.clone() };
+        let mut locks = Self { words, takings, ..Self::default() };
         for (at, holds) in finder.settle() {
             finder
                 .run(at, holds, &mut |step, instr, holds| locks.note(&finder, step, instr, holds));
@@ -77,9 +89,14 @@ impl Locks {
         locks
     }
 
-    /// The steps of the atomics that take locks.
-    pub(super) fn steps(&self) -> BTreeSet<BlockStep> {
-        self.takings.iter().map(|taking| taking.at).collect()
+    /// The atomics that take locks, with their words.
+    pub(super) fn takings(&self) -> BTreeMap<BlockStep, usize> {
+        self.takings.iter().map(|taking| (taking.at, taking.word)).collect()
+    }
+
+    /// The word of the lock that an atomic takes, if it takes one.
+    pub(super) fn taken_by(&self, at: BlockStep) -> Option<usize> {
+        self.takings.iter().find(|taking| taking.at == at).map(|taking| taking.word)
     }
 
     /// The locks that a thread has at an access.
@@ -87,7 +104,7 @@ impl Locks {
         self.held.get(&at).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether a step releases a lock that was taken by one of these atomics, and surely no other one.
+    /// Whether a step releases a lock that is one of these words, and surely no other one.
     pub(super) fn releases_only(&self, at: BlockStep, of: &BTreeSet<usize>) -> bool {
         self.releases.get(&at).is_some_and(|own| own.is_subset(of))
     }
@@ -97,15 +114,15 @@ impl Locks {
         if !is_access {
             return;
         }
-        for (by, hold) in holds.iter().filter(|(_, hold)| hold.is_certain) {
-            if let Some(kind) = finder.release(*by, instr) {
+        for (&word, hold) in holds.iter().filter(|(_, hold)| hold.is_certain) {
+            if let Some(kind) = finder.release(word, instr) {
                 let releases = hold.is_fenced || kind.order.ordering().releases();
-                let taking = &mut self.takings[*by];
-                taking.is_released = true;
-                taking.hands_over &= kind.is_atomic() || hold.is_acquired && releases;
-                self.releases.entry(step).or_default().insert(*by);
+                let own = &mut self.words[word];
+                own.is_released = true;
+                own.hands_over &= kind.is_atomic() || hold.is_acquired && releases;
+                self.releases.entry(step).or_default().insert(word);
             } else {
-                let possession = Possession { by: *by, is_ordered: hold.is_acquired };
+                let possession = Possession { word, is_ordered: hold.is_acquired };
                 self.held.entry(step).or_default().push(possession);
             }
         }
@@ -113,12 +130,12 @@ impl Locks {
 
     /// Notes the accesses behind which a release might follow without a release pattern.
     fn check_order(&mut self, finder: &HoldFinder<'_>) {
-        for by in 0..self.takings.len() {
-            let of = self.releases.iter().filter(|(_, own)| own.contains(&by));
-            let unordered = finder.unordered(by, of.map(|(step, _)| *step));
+        for word in 0..self.words.len() {
+            let of = self.releases.iter().filter(|(_, own)| own.contains(&word));
+            let unordered = finder.unordered(word, of.map(|(step, _)| *step));
             for step in unordered {
                 let held = self.held.get_mut(&step).into_iter().flatten();
-                held.filter(|own| own.by == by).for_each(|own| own.is_ordered = false);
+                held.filter(|own| own.word == word).for_each(|own| own.is_ordered = false);
             }
         }
     }
@@ -126,16 +143,14 @@ impl Locks {
 
 /// Whether a program takes locks in global memory, with whatever scope.
 pub(crate) fn has_global_lock(program: &Program) -> bool {
-    let is_global = |taking: &Taking| {
-        let (_, pc) = taking.at;
-        let Some(address) = program.code[pc.index()].address else { return false };
-        let held = address.base.map(|base| program.holds[base.index()]);
+    let is_global = |word: &LockWord| {
+        let held = word.address.base.map(|base| program.holds[base.index()]);
         match held {
             Some(Holds::Variable(at)) => program.symbols[at].space == Space::Global,
-            _ => matches!(address.space, Space::Global | Space::Generic),
+            _ => matches!(word.address.space, Space::Global | Space::Generic),
         }
     };
-    takings(program, Nearness::Cta).iter().any(is_global)
+    takings(program).0.iter().any(is_global)
 }
 
 /// Whether a thread surely has a lock at some access of an instruction.
@@ -143,14 +158,33 @@ pub(crate) fn has_lock(program: &Program, pc: Pc) -> bool {
     Locks::of(program, Nearness::Cta).held.keys().any(|(_, at)| *at == pc)
 }
 
-/// Finds the atomics that take locks.
-fn takings(program: &Program, nearness: Nearness) -> Vec<Taking> {
-    let blocks = (0..program.blocks.len()).map(BlockId::at);
-    blocks.filter_map(|block| taking(program, block, nearness)).collect()
+/// Finds the words that are locks, and the atomics that take them.
+fn takings(program: &Program) -> (Vec<LockWord>, Vec<Taking>) {
+    let (mut words, mut takings): (Vec<LockWord>, _) = (Vec::new(), Vec::new());
+    for block in (0..program.blocks.len()).map(BlockId::at) {
+        let Some((at, inside, own)) = taking(program, block) else { continue };
+        let known = words.iter().position(|known| *known == own);
+        let word = known.unwrap_or(words.len());
+        if known.is_none() {
+            words.push(own);
+        }
+        takings.push(Taking { at, word, inside });
+    }
+    (words, takings)
 }
 
-/// The atomic in a block on whose result the branch at its end depends, if the branch says whether it has found a word free.
-fn taking(program: &Program, block: BlockId, nearness: Nearness) -> Option<Taking> {
+impl Taking {
+    /// How the atomic orders memory.
+    fn order(&self, program: &Program) -> MemoryOrder {
+        let (_, pc) = self.at;
+        let atomic = &program.code[pc.index()];
+        access_kind(atomic.decoded().expect("an atomic is in the table")).order
+    }
+}
+
+/// The atomic in a block on whose result the branch at its end depends, if the branch says whether it has found a word free;
+/// the block where the thread then goes on, and the word.
+fn taking(program: &Program, block: BlockId) -> Option<(BlockStep, BlockId, LockWord)> {
     let Terminator::Branch { condition, taken, otherwise } =
         &program.blocks[block.index()].terminator
     else {
@@ -189,18 +223,12 @@ fn taking(program: &Program, block: BlockId, nearness: Nearness) -> Option<Takin
     };
     let is_one_word =
         !decoded.is_strange && decoded.vector() == 1 && !decoded.ty().is_float() && bits <= 64;
-    let kind = access_kind(decoded);
-    let is_lock =
-        atomic.dests.len() == 1 && atomic.address.is_some() && kind.order.scope().holds(nearness);
     let (inside, outside) =
         if is_equal == condition.negated { (*otherwise, *taken) } else { (*taken, *otherwise) };
-    (takes && is_one_word && is_lock && inside != outside).then_some(Taking {
-        at: (block, pc),
-        free,
-        inside,
-        hands_over: true,
-        is_released: false,
-    })
+    let is_lock = takes && is_one_word && atomic.dests.len() == 1 && inside != outside;
+    let (address, bytes) = (atomic.address.filter(|_| is_lock)?, access_kind(decoded).element);
+    let word = LockWord { address, bytes, free, hands_over: true, is_released: false };
+    Some(((block, pc), inside, word))
 }
 
 /// The last instruction of a list that writes a register, with its place there, if it always does.
@@ -233,15 +261,11 @@ fn constant(program: &Program, operand: &Operand) -> Option<u64> {
 struct HoldFinder<'p> {
     program: &'p Program,
     nearness: Nearness,
+    words: Vec<LockWord>,
     takings: Vec<Taking>,
 }
 
-impl<'p> HoldFinder<'p> {
-    fn atomic(&self, by: usize) -> &'p Instr {
-        let (_, pc) = self.takings[by].at;
-        &self.program.code[pc.index()]
-    }
-
+impl HoldFinder<'_> {
     /// What is known where each block begins that a thread comes to, whichever way it came.
     fn settle(&self) -> BTreeMap<BlockId, LockHolds> {
         let mut known = BTreeMap::from([(self.program.entry, LockHolds::new())]);
@@ -265,13 +289,13 @@ impl<'p> HoldFinder<'p> {
 
     /// What is known on the way from one block to another.
     fn handed(&self, from: BlockId, to: BlockId, holds: &LockHolds) -> LockHolds {
-        let is_taken = |by: usize| {
-            let taking = &self.takings[by];
-            (taking.at.0, taking.inside) == (from, to)
+        let is_taken = |word: usize| {
+            let mut own = self.takings.iter().filter(|taking| taking.word == word);
+            own.any(|taking| (taking.at.0, taking.inside) == (from, to))
         };
-        let certain = |(by, hold): (&usize, &Hold)| {
-            let is_certain = hold.is_certain || is_taken(*by);
-            is_certain.then_some((*by, Hold { is_certain, ..*hold }))
+        let certain = |(word, hold): (&usize, &Hold)| {
+            let is_certain = hold.is_certain || is_taken(*word);
+            is_certain.then_some((*word, Hold { is_certain, ..*hold }))
         };
         holds.iter().filter_map(certain).collect()
     }
@@ -284,16 +308,15 @@ impl<'p> HoldFinder<'p> {
         visit: &mut impl FnMut(BlockStep, &Instr, &LockHolds),
     ) -> LockHolds {
         for (pc, instr) in self.program.instructions(block) {
-            let taken = self.takings.iter().position(|taking| taking.at == (block, pc));
+            let taken = self.takings.iter().find(|taking| taking.at == (block, pc));
             if taken.is_none() {
                 visit((block, pc), instr, &holds);
             }
             self.step(instr, &mut holds);
-            if let Some(by) = taken {
-                let order = access_kind(instr.decoded().expect("an atomic is in the table")).order;
-                let is_acquired = order.ordering().acquires();
+            if let Some(taking) = taken {
+                let is_acquired = taking.order(self.program).ordering().acquires();
                 let hold = Hold { is_certain: false, is_acquired, is_fenced: false };
-                holds.insert(by, hold);
+                holds.insert(taking.word, hold);
             }
         }
         holds
@@ -310,12 +333,11 @@ impl<'p> HoldFinder<'p> {
                 hold.is_fenced |= hold.is_acquired && order.ordering().releases();
             }
         }
-        holds.retain(|by, _| {
-            let address = self.atomic(*by).address;
-            let base = address.and_then(|address| address.base);
+        holds.retain(|word, _| {
+            let address = self.words[*word].address;
             let writes = matches!(instr.effect(), Effect::Store | Effect::Atomic);
-            let is_word = writes && instr.address == address;
-            !is_word && !instr.dests.iter().flatten().any(|dest| Some(*dest) == base)
+            let is_word = writes && instr.address == Some(address);
+            !is_word && !instr.dests.iter().flatten().any(|dest| Some(*dest) == address.base)
         });
     }
 
@@ -327,20 +349,19 @@ impl<'p> HoldFinder<'p> {
     }
 
     /// How a strong write to the word of a lock acts, if the instruction is one.
-    fn release(&self, by: usize, instr: &Instr) -> Option<AccessKind> {
+    fn release(&self, word: usize, instr: &Instr) -> Option<AccessKind> {
         let decoded = instr.decoded().filter(|own| !own.is_strange)?;
         let kind = access_kind(decoded);
-        let atomic = self.atomic(by);
-        let taken = access_kind(atomic.decoded()?);
-        let is_word = kind.writes && instr.address == atomic.address && decoded.vector() == 1;
+        let own = &self.words[word];
+        let is_word = kind.writes && instr.address == Some(own.address) && decoded.vector() == 1;
         let is_strong = kind.is_strong() && kind.order.scope().holds(self.nearness);
-        (is_word && is_strong && kind.element == taken.element).then_some(kind)
+        (is_word && is_strong && kind.element == own.bytes).then_some(kind)
     }
 
     /// The steps from which a thread might come to one of these releases without a release pattern.
     fn unordered(
         &self,
-        by: usize,
+        word: usize,
         releases: impl Iterator<Item = BlockStep>,
     ) -> BTreeSet<BlockStep> {
         let mut before: BTreeMap<BlockId, Vec<BlockId>> = BTreeMap::new();
@@ -351,7 +372,7 @@ impl<'p> HoldFinder<'p> {
         }
         let mut found = BTreeSet::new();
         let is_relaxed = |(_, pc): &BlockStep| {
-            let kind = self.release(by, &self.program.code[pc.index()]);
+            let kind = self.release(word, &self.program.code[pc.index()]);
             kind.is_none_or(|kind| !kind.order.ordering().releases())
         };
         let mut work: Vec<(BlockId, Option<Pc>)> =
@@ -362,7 +383,8 @@ impl<'p> HoldFinder<'p> {
             let all = all.iter().rev().filter(|(pc, _)| end.is_none_or(|end| *pc < end));
             let is_end = |pc: Pc, instr: &Instr| {
                 let is_fence = self.fence(instr).is_some_and(|own| own.ordering().releases());
-                is_fence || self.takings[by].at == (block, pc)
+                let mut own = self.takings.iter().filter(|taking| taking.word == word);
+                is_fence || own.any(|taking| taking.at == (block, pc))
             };
             let mut is_open = true;
             for (pc, instr) in all {
@@ -383,14 +405,14 @@ impl<'p> HoldFinder<'p> {
 
 /// What is known whichever of two ways a thread came.
 fn met(a: &LockHolds, b: &LockHolds) -> LockHolds {
-    let both = |(by, one): (&usize, &Hold)| {
-        let other = b.get(by)?;
+    let both = |(word, one): (&usize, &Hold)| {
+        let other = b.get(word)?;
         let hold = Hold {
             is_certain: one.is_certain && other.is_certain,
             is_acquired: one.is_acquired && other.is_acquired,
             is_fenced: one.is_fenced && other.is_fenced,
         };
-        Some((*by, hold))
+        Some((*word, hold))
     };
     a.iter().filter_map(both).collect()
 }

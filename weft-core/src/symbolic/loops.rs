@@ -26,7 +26,9 @@ impl Runner<'_> {
         let before = state.clone();
         state.locals.clear();
         let is_inside = |at: BlockId| self.program.blocks[at.index()].loops.contains(&header);
-        state.taken.retain(|(at, _), _| !is_inside(*at));
+        for (_, word) in self.memory.takings.iter().filter(|((at, _), _)| is_inside(*at)) {
+            state.taken.remove(word);
+        }
         let mut symbolic =
             SymbolicLoop { entry, again: Vec::new(), carried: BTreeMap::new(), facts: Vec::new() };
         let mut written = Vec::new();

@@ -48,8 +48,8 @@ impl Runner<'_> {
             let access =
                 SymbolicAccess { pc, block, address: at, bytes, reach, added, drawn, taken };
             self.thread.accesses.push(access);
-            if self.memory.takings.contains(&(block, pc)) {
-                state.taken.insert((block, pc), at);
+            if let Some(word) = self.memory.takings.get(&(block, pc)) {
+                state.taken.insert(*word, at);
             }
         } else if !reads {
             self.thread.unknown.insert(pc);

@@ -89,7 +89,7 @@ pub(crate) fn prove(
     let memory = ConstantMemory::of(program);
     let is_constant = |pc: Pc| memory.is_constant(program, pc);
     let locks = ProgramLocks::of(program, launch, &launched);
-    let facts = MemoryFacts { is_constant: &is_constant, takings: &locks.steps() };
+    let facts = MemoryFacts { is_constant: &is_constant, takings: &locks.takings() };
     let mut thread =
         thread::run(program, slice, &launched, facts).ok_or_else(|| vec![Gap::Size])?;
     if let Some(pc) = thread.unknown.first() {

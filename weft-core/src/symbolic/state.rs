@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use super::expr::{Expr, Exprs};
-use super::locks::BlockStep;
 
 /// The contents of registers and of local memory. A register is identified by its place in the slice.
 #[derive(Clone, Debug, Default)]
@@ -12,8 +11,8 @@ pub(super) struct ThreadState {
     pub(super) registers: Vec<Option<Expr>>,
     /// Words of local memory that the text names, by the first byte and the number of bytes.
     pub(super) locals: BTreeMap<(u64, u32), Expr>,
-    /// The address at which each atomic that takes a lock was last executed, if it was.
-    pub(super) taken: BTreeMap<BlockStep, Expr>,
+    /// The address of each word that is a lock where an atomic that takes it was last executed, if one was.
+    pub(super) taken: BTreeMap<usize, Expr>,
 }
 
 impl ThreadState {
@@ -48,6 +47,6 @@ impl ThreadState {
             }
         }
         self.locals = merged;
-        self.taken.retain(|step, here| other.taken.get(step) == Some(here));
+        self.taken.retain(|word, here| other.taken.get(word) == Some(here));
     }
 }

@@ -39,8 +39,8 @@ pub(super) struct SymbolicAccess {
     pub(super) added: Option<u64>,
     /// For such an atomic that has a result, what it finds in memory: an unknown of the width of the access, as an atom too.
     pub(super) drawn: Option<(Atom, Expr)>,
-    /// For each atomic that takes a lock, the address at which the thread executed it last.
-    pub(super) taken: BTreeMap<BlockStep, Expr>,
+    /// The address of each word that is a lock where the thread last executed an atomic that takes it.
+    pub(super) taken: BTreeMap<usize, Expr>,
 }
 
 /// A barrier or an exchange between the lanes of a warp.
@@ -115,8 +115,8 @@ const MOST_EXPRESSIONS: usize = 2_000_000;
 pub(super) struct MemoryFacts<'a> {
     /// Whether no thread writes the memory that a load reads.
     pub(super) is_constant: &'a dyn Fn(Pc) -> bool,
-    /// The atomics that take locks.
-    pub(super) takings: &'a BTreeSet<BlockStep>,
+    /// The atomics that take locks, with their words.
+    pub(super) takings: &'a BTreeMap<BlockStep, usize>,
 }
 
 /// Runs the arbitrary thread; `None` if the program is too large. `launched`: the values that the launch gives.

@@ -2,6 +2,7 @@
 //! barriers and exchanges, each with deviations that make some of them race.
 
 mod arithmetic;
+mod digits;
 mod drawn;
 mod rotated;
 mod warps;
@@ -64,6 +65,11 @@ pub(crate) fn kernel(seed: u64) -> String {
 /// Likewise, of a kernel whose threads go through rows in unrolled loops.
 pub(crate) fn unrolled(seed: u64) -> String {
     written(seed, Writer::unrolled)
+}
+
+/// Likewise, of a kernel that takes numbers apart into fields of bits.
+pub(crate) fn digits(seed: u64) -> String {
+    written(seed, Writer::digits)
 }
 
 /// Likewise, of a kernel in which it matters where threads meet.

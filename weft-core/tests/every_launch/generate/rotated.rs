@@ -89,6 +89,10 @@ impl Writer {
         self.line(&format!("@{done} bra {end};"));
         self.store_column(&before, &column, ("%r4", 0));
         self.line(&format!("add.s32 {column}, {column}, {step};"));
+        if self.dice.chance(30) {
+            let more = self.dice.pick(&["%r4", "16", "-16", "-1"]);
+            self.line(&format!("add.s32 {column}, {column}, {more};"));
+        }
         self.line(&format!("bra {head};"));
         let _ = writeln!(self.text, "{end}:");
     }
