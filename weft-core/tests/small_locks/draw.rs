@@ -56,8 +56,23 @@ impl Draft<'_> {
     fn section(&mut self, can_nest: bool) -> Section {
         let lock = self.dice.roll(2) as usize;
         let asking =
-            self.dice.pick(&[Asking::Before, Asking::Before, Asking::Around, Asking::Once]);
+            self.dice.pick(&[Asking::Before, Asking::Peeled, Asking::Around, Asking::Once]);
         let take = self.strength(&[Order::Relaxed, Order::Relaxed, Order::Acquire, Order::AcqRel]);
+        if !self.is_careful && self.dice.chance(15) {
+            // A thread that only takes the lock might not hand on what others did with it.
+            let strength = Strength { order: Order::Relaxed, is_wide: true };
+            let release = Some((strength, 0, self.dice.chance(30)));
+            let (inside, take) = (Vec::new(), strength);
+            return Section {
+                lock,
+                asking,
+                is_cas: true,
+                is_reversed: false,
+                take,
+                inside,
+                release,
+            };
+        }
         let mut inside = Vec::new();
         if !take.order.acquires() && self.minds() || self.dice.chance(10) {
             inside.push(self.fence(Order::Acquire));

@@ -62,6 +62,8 @@ impl Strength {
 pub(crate) enum Asking {
     /// Again and again before the critical section.
     Before,
+    /// Likewise, with the first try in front of the loop.
+    Peeled,
     /// Again and again, in a loop around the critical section.
     Around,
     /// Once; the critical section is left out if the lock is taken.
@@ -207,19 +209,26 @@ impl Kernel {
         let Section { lock, asking, is_cas, is_reversed, take, inside, release } = section;
         let (space, order, at) = (self.space(), take.name(), 4 * lock);
         let (passes, fails) = if *is_reversed { ("ne", "eq") } else { ("eq", "ne") };
-        let _ = writeln!(text, "L{name}:");
-        let _ = if *is_cas {
-            writeln!(text, "atom{order}.{space}.cas.b32 %found, [%locks+{at}], 0, 1;")
+        let atomic = if *is_cas {
+            format!("atom{order}.{space}.cas.b32 %found, [%locks+{at}], 0, 1;")
         } else {
-            writeln!(text, "atom{order}.{space}.exch.b32 %found, [%locks+{at}], 1;")
+            format!("atom{order}.{space}.exch.b32 %found, [%locks+{at}], 1;")
         };
-        let leave = if *asking == Asking::Before { "L" } else { "E" };
+        if *asking == Asking::Peeled {
+            let _ = writeln!(text, "{atomic}\nsetp.{passes}.u32 %q, %found, 0;\n@%q bra I{name};");
+        }
+        let _ = writeln!(text, "L{name}:\n{atomic}");
+        let is_before = matches!(asking, Asking::Before | Asking::Peeled);
+        let leave = if is_before { "L" } else { "E" };
         // Both ways to write the branch.
         let _ = if name.len().is_multiple_of(2) || *asking == Asking::Around {
             writeln!(text, "setp.{fails}.u32 %q, %found, 0;\n@%q bra {leave}{name};")
         } else {
             writeln!(text, "setp.{passes}.u32 %q, %found, 0;\n@!%q bra {leave}{name};")
         };
+        if *asking == Asking::Peeled {
+            let _ = writeln!(text, "I{name}:");
+        }
         for (number, step) in inside.iter().enumerate() {
             self.step(step, &format!("{name}_{number}"), text);
         }

@@ -27,7 +27,7 @@ impl Writer {
         let mut index = parts[2].clone();
         for _ in 0..self.dice.roll(3) {
             let part = self.part_of(&parts);
-            let factor = self.dice.pick(&["1", "-1", "2", "8", "32", "64", "-32"]);
+            let factor = self.dice.pick(&["1", "-1", "2", "-2", "-4", "-8", "32", "64"]);
             index = self.binary("mad.lo.u32", &part, factor, Some(&index));
         }
         self.store_at(&index);
