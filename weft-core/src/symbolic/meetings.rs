@@ -8,40 +8,58 @@ use super::outcome::Gap;
 use super::result_source::{ResultSource, is_of_all};
 use super::thread::{SymbolicBarrier, SymbolicThread};
 use super::variance::Variances;
+use super::view::ArithmeticAssumption;
 use super::warp_values::{WarpLaunch, WarpValues};
 use crate::flow::{BlockId, Program};
 use crate::ptx::isa::Effect;
 
-/// Returns what the threads of a cta have in common, and the blocks that end with barriers of the cta. `must_meet`: all
-/// threads of the cta have to come to all barriers together, and all lanes of a warp to all exchanges; otherwise, no barrier
-/// is returned if they might not.
+/// Where the threads of a cta meet.
+pub(super) struct Meetings {
+    /// What they have in common.
+    pub(super) variances: Variances,
+    /// The blocks that end with barriers of the cta.
+    pub(super) barriers: BTreeSet<BlockId>,
+    /// What is taken for granted.
+    pub(super) assumed: BTreeSet<ArithmeticAssumption>,
+}
+
+/// Returns where the threads of a cta meet. `must_meet`: all threads of the cta have to come to all barriers together, and all
+/// lanes of a warp to all exchanges; otherwise, no barrier is returned if they might not.
 pub(super) fn of(
     program: &Program,
     thread: &mut SymbolicThread,
     launched: &LaunchedValues,
     must_meet: bool,
-) -> Result<(Variances, BTreeSet<BlockId>), Vec<Gap>> {
+) -> Result<Meetings, Vec<Gap>> {
     let variances = Variances::of(thread);
-    match separating(program, thread, launched, &variances) {
-        Ok(barriers) => Ok((variances, barriers)),
+    let exact = separating(program, thread, launched, &variances, true);
+    let unwrapped = BTreeSet::from([ArithmeticAssumption::Unwrapped]);
+    let found = exact.map(|barriers| (barriers, BTreeSet::new())).or_else(|_| {
+        let barriers = separating(program, thread, launched, &variances, false)?;
+        Ok((barriers, unwrapped))
+    });
+    match found {
+        Ok((barriers, assumed)) => Ok(Meetings { variances, barriers, assumed }),
         Err(gaps) if must_meet => Err(gaps),
         Err(_) => {
             forget_results(thread);
-            Ok((Variances::of(thread), BTreeSet::new()))
+            let (variances, barriers) = (Variances::of(thread), BTreeSet::new());
+            Ok(Meetings { variances, barriers, assumed: BTreeSet::new() })
         }
     }
 }
 
 /// Returns the blocks that end with barriers of the cta, if all threads of the cta come to all barriers together, and all
-/// lanes of a warp to all exchanges.
+/// lanes of a warp to all exchanges. `wraps`: whether numbers of threads might wrap around.
 fn separating(
     program: &Program,
     thread: &SymbolicThread,
     launched: &LaunchedValues,
     variances: &Variances,
+    wraps: bool,
 ) -> Result<BTreeSet<BlockId>, Vec<Gap>> {
     let LaunchedValues { block, has_whole_warps, ref multiples, .. } = *launched;
-    let launch = WarpLaunch { block, has_whole_warps, multiples };
+    let launch = WarpLaunch { block, has_whole_warps, multiples, wraps };
     let mut warps = None;
     let (mut found, mut gaps) = (BTreeSet::new(), Vec::new());
     for barrier in &thread.barriers {

@@ -34,6 +34,7 @@ mod ordinary_loop;
 mod ordinary_range;
 mod outcome;
 mod overlap;
+mod padded;
 mod pair_query;
 mod passed_loops;
 mod poly;

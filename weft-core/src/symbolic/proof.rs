@@ -18,7 +18,7 @@ use super::draws::ThreadDraws;
 use super::expr::Expr;
 use super::intervals::{self, BarrierInterval, IterationRelation};
 use super::launched::{LaunchedValues, StatedSizes};
-use super::meetings;
+use super::meetings::{self, Meetings};
 use super::ordinary_range::OrdinaryRanges;
 use super::outcome::{Gap, Proof, Unproved};
 use super::overlap::{differ, overlap};
@@ -99,7 +99,8 @@ pub(crate) fn prove(
     let accesses = compared(program, &mut thread, &is_constant, strays)?;
     // A run has seen whether threads meet.
     let must_meet = !matches!(scope, ProofScope::Open(_));
-    let (variances, barriers) = meetings::of(program, &mut thread, &launched, must_meet)?;
+    let Meetings { variances, barriers, assumed } =
+        meetings::of(program, &mut thread, &launched, must_meet)?;
     carried::bound(&mut thread, &launched, &variances, &required);
     let mut effort = budget.effort;
     unrolled::find(program, &mut thread, (&launched, &variances, &required), &mut effort);
@@ -122,7 +123,7 @@ pub(crate) fn prove(
         sections,
         relied_on: BTreeSet::new(),
         scope,
-        assumed: BTreeSet::new(),
+        assumed,
         gaps: Vec::new(),
         depends_on: None,
         pairs: 0,

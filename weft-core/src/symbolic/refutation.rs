@@ -18,7 +18,7 @@ impl System {
     /// Whether the system has no solution. `effort`: the steps that are left.
     pub(super) fn is_refuted(&self, effort: &mut u32) -> bool {
         // A large digit might be bounded where a part of it is not.
-        let mut system = self.clone();
+        let mut system = self.clone().with_padded_rows();
         system.conditions.drop_repeated_facts();
         // Those are split last.
         system.alternatives.sort_by_key(|choice| !choice.is_extreme);

@@ -14,7 +14,7 @@ use super::variance::Variances;
 use super::warp_value::{self, CommonBits, WarpValue};
 use crate::emulate::WARP;
 use crate::flow::BlockId;
-use crate::launch::ExtentBound;
+use crate::launch::{Dim3, ExtentBound};
 
 /// What decides which threads make a warp.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +25,8 @@ pub(super) struct WarpLaunch<'a> {
     pub(super) has_whole_warps: bool,
     /// The arguments that are multiples of 32, by their offset and size.
     pub(super) multiples: &'a BTreeSet<(u64, u32)>,
+    /// Whether sums and products of indices and extents might wrap around.
+    pub(super) wraps: bool,
 }
 
 /// What the lanes of a warp have in common.
@@ -85,7 +87,7 @@ impl WarpValues {
             let (old, bits) = (self.of[at.index()], thread.exprs.bits(at));
             let found = match thread.exprs.node(at) {
                 ExprNode::Atom(atom) => self.atom(atom, bits, thread, launch),
-                node => self.node(node, bits, thread),
+                node => self.node(node, bits, thread, launch.wraps),
             };
             let new = match found {
                 Some(WarpValue::Any) if variances.variance(at) <= Variance::Cta => {
@@ -119,18 +121,20 @@ impl WarpValues {
         };
         match atom {
             Atom::Tid(part) => Some(index(part, launch)),
-            Atom::Ntid(0) if launch.has_whole_warps => {
-                Some(WarpValue::Common(CommonBits { zeros: 5, below: bits }))
+            Atom::Ntid(part) => {
+                let zeros = if part == 0 && launch.has_whole_warps { 5 } else { 0 };
+                let below = CommonBits::of_number(Dim3::MAX_THREADS).below;
+                Some(WarpValue::Common(CommonBits { zeros, below }))
             }
             Atom::Argument(offset, size) if launch.multiples.contains(&(offset, size.into())) => {
                 Some(WarpValue::Common(CommonBits { zeros: 5, below: bits }))
             }
-            Atom::Ctaid(_)
-            | Atom::Ntid(_)
-            | Atom::Nctaid(_)
-            | Atom::DynamicSharedSize
-            | Atom::Argument(..)
-            | Atom::Variable(_) => Some(common_if(true)),
+            Atom::Ctaid(_) | Atom::Nctaid(_) => {
+                Some(WarpValue::common(CommonBits::of_number(Dim3::MAX_GRID.x.into()).below))
+            }
+            Atom::DynamicSharedSize | Atom::Argument(..) | Atom::Variable(_) => {
+                Some(common_if(true))
+            }
             Atom::Iteration(header) => Some(common_if(self.loops.contains(&header))),
             Atom::Carried(header, _) if self.loops.contains(&header) => {
                 self.carried(atom, header, thread)
@@ -160,7 +164,13 @@ impl WarpValues {
         Some(if is_one_way { joined } else { WarpValue::Any })
     }
 
-    fn node(&self, node: ExprNode, bits: u32, thread: &SymbolicThread) -> Option<WarpValue> {
+    fn node(
+        &self,
+        node: ExprNode,
+        bits: u32,
+        thread: &SymbolicThread,
+        wraps: bool,
+    ) -> Option<WarpValue> {
         let bits_of = |part: Expr| thread.exprs.bits(part);
         Some(match node {
             ExprNode::Constant(number) => WarpValue::Common(CommonBits::of_number(number)),
@@ -176,7 +186,7 @@ impl WarpValues {
             ExprNode::Binary(operator, a, b) => {
                 let values = [self.value(a)?, self.value(b)?];
                 let numbers = [a, b].map(|part| thread.exprs.as_constant(part));
-                warp_value::binary(operator, values, numbers, bits_of(a))
+                warp_value::binary(operator, values, numbers, (bits_of(a), wraps))
             }
             ExprNode::Atom(_) => WarpValue::Any,
         })
