@@ -245,9 +245,10 @@ mod tests {
 
     fn random(exprs: &mut Exprs, dice: &mut SplitMix, bits: u32, depth: u32) -> Expr {
         if depth == 0 || dice.below(8) == 0 {
-            let own = match dice.below(3) {
+            let own = match dice.below(4) {
                 0 => return exprs.constant(number(dice, bits), bits),
                 1 => exprs.atom(Atom::Tid(0), 32),
+                2 => exprs.atom(dice.one_of(&[Atom::Ctaid(0), Atom::Ntid(0)]), 32),
                 _ => exprs.atom(Atom::Argument(dice.below(2) * 4, 4), 32),
             };
             return exprs.resized(own, bits, dice.below(2) == 0);
@@ -287,6 +288,26 @@ mod tests {
         }
     }
 
+    /// Whether a sum or a product of two numbers that are not negative leaves the width of signed numbers, somewhere in an
+    /// expression.
+    fn wraps_around(exprs: &Exprs, of: Expr, atoms: &impl Fn(Atom) -> u64) -> bool {
+        let parts: Vec<Expr> = exprs.operands(of).collect();
+        let leaves = match exprs.node(of) {
+            ExprNode::Binary(operator @ (BinaryOperator::Add | BinaryOperator::Mul), a, b) => {
+                let values = [a, b].map(|part| exprs.value(part, atoms));
+                let most = 1_u128 << (exprs.bits(of) - 1);
+                match values.map(|value| value.map(u128::from)) {
+                    [Some(a), Some(b)] if a < most && b < most => {
+                        most <= if operator == BinaryOperator::Add { a + b } else { a * b }
+                    }
+                    _ => false,
+                }
+            }
+            _ => false,
+        };
+        leaves || parts.into_iter().any(|part| wraps_around(exprs, part, atoms))
+    }
+
     #[test]
     fn values_are_what_is_found_of_them() {
         let (mut common, mut numbered) = (0, 0);
@@ -298,7 +319,8 @@ mod tests {
             let variances = Variances::of(&thread);
             let block = [ExtentBound::UpTo(1024), ExtentBound::Is(1), ExtentBound::Is(1)];
             let multiples = &BTreeSet::from([(0, 4)]);
-            let launch = WarpLaunch { block, has_whole_warps: false, multiples };
+            let wraps = seed % 2 == 0;
+            let launch = WarpLaunch { block, has_whole_warps: false, multiples, wraps };
             let found = WarpValues::of(&thread, launch, &variances).of[of.index()];
             let found = found.expect("there are no loops");
             if found == WarpValue::Any || variances.variance(of) <= Variance::Cta {
@@ -307,18 +329,27 @@ mod tests {
             for warp in [0, 1, 2, 17, 31] {
                 let mut arguments = [0, 1].map(|_| number(dice, 32));
                 arguments[0] &= !31;
-                let value_of = |lane: u64| {
-                    let atoms = |atom: Atom| match atom {
-                        Atom::Tid(_) => warp * 32 + lane,
-                        Atom::Argument(0, _) => arguments[0],
-                        _ => arguments[1],
-                    };
-                    thread.exprs.value(of, &atoms)
+                let indices = [dice.below(1 << 31), 1 + dice.below(1024)];
+                let atoms = |atom: Atom, thread: u64| match atom {
+                    Atom::Tid(_) => thread,
+                    Atom::Ctaid(_) => indices[0],
+                    Atom::Ntid(_) => indices[1],
+                    Atom::Argument(0, _) => arguments[0],
+                    _ => arguments[1],
                 };
+                let value_of =
+                    |lane: u64| thread.exprs.value(of, &|atom| atoms(atom, warp * 32 + lane));
                 // A division by zero is not decided.
                 let Some(values) = (0..32).map(value_of).collect::<Option<Vec<u64>>>() else {
                     continue;
                 };
+                let is_excluded = |lane: u64| {
+                    let atoms = |atom: Atom| atoms(atom, warp * 32 + lane);
+                    !wraps && wraps_around(&thread.exprs, of, &atoms)
+                };
+                if (0..32).any(is_excluded) {
+                    continue;
+                }
                 let below = match found {
                     WarpValue::Common(own) => {
                         common += 1;
