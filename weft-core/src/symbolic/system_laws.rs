@@ -130,6 +130,35 @@ fn what_is_refuted_has_no_solution() {
     assert!(refuted > 1000, "{refuted}");
 }
 
+/// Rows `x` and `y` of `w + p` elements, and what is left of the distance of two elements.
+#[test]
+fn padded_rows_that_are_told_apart_are() {
+    let (mut refuted, mut solved) = (0, 0);
+    for seed in 0..4000 {
+        let mut random = RandomSystem::new(seed);
+        let [x, y, w, z] = [0, 1, 2, 3].map(|at| Poly::var(Var(at)));
+        let padding = i128::from(random.random.below(4));
+        let rows = x.minus(&y).unwrap();
+        let width = w.plus(&Poly::constant(padding)).unwrap();
+        let low = z.plus_times(&random.poly(), i128::from(random.random.below(2))).unwrap();
+        let equation = rows.product(&width).and_then(|high| high.plus(&low)).unwrap();
+        random.system.conditions = random.conditions(2);
+        random.system.conditions.zero = vec![equation];
+        random.system.distinct = vec![rows];
+        // The rest is often less than a row.
+        let room = w.minus(&z).unwrap();
+        random.system.conditions.positive.extend((random.random.below(4) > 0).then_some(room));
+        let solution = random.points.iter().find(|point| solves(&random.system, point));
+        solved += usize::from(solution.is_some());
+        let asked = random.system.clone();
+        if random.system.is_refuted(&mut 2000) {
+            assert_eq!(solution, None, "seed {seed}: {asked:#?}");
+            refuted += 1;
+        }
+    }
+    assert!(refuted > 500 && solved > 500, "{refuted} {solved}");
+}
+
 #[test]
 fn what_is_positive_is_so_everywhere() {
     let (mut positive, mut negative) = (0, 0);
