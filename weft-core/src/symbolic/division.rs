@@ -7,6 +7,9 @@ use super::system::{Division, System};
 use super::var_bounds::VarBounds;
 use super::view::{ArithmeticAssumption, Copy, Views};
 
+/// Shifts by less than this scale an index to bytes.
+const DROPPED: u32 = 5;
+
 impl Views<'_> {
     /// The bits of a mask: of a mask of the lowest bits, the remainder; of one of all others, what is left; of a field, the
     /// remainder of what is left.
@@ -23,7 +26,9 @@ impl Views<'_> {
         }
         let first = mask.trailing_zeros();
         let field = mask >> first;
-        if field & field.wrapping_add(1) != 0 {
+        // Compilers leave highest bits out that a later shift drops. What is left is no field that a program means.
+        let is_rounded = first + field.count_ones() + DROPPED > bits;
+        if field & field.wrapping_add(1) != 0 || is_rounded {
             return None;
         }
         let weight = 1_i128.checked_shl(first)?;

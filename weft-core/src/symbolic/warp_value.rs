@@ -106,7 +106,7 @@ impl WarpValue {
     }
 
     /// A value of `bits` bits that is not negative.
-    fn natural(self, bits: u32) -> Self {
+    pub(super) fn natural(self, bits: u32) -> Self {
         match self {
             Self::Common(own) => Self::Common(CommonBits { below: own.below.min(bits - 1), ..own }),
             Self::Lane { below } => Self::Lane { below: below.min(bits - 1) },
@@ -123,24 +123,8 @@ impl WarpValue {
     }
 }
 
-/// The result of an operator on values of `bits` bits. `numbers`: the operands that are numbers. `wraps`: whether sums and
-/// products of numbers that are not negative might leave the width of signed numbers.
+/// The result of an operator on values of `bits` bits. `numbers`: the operands that are numbers.
 pub(super) fn binary(
-    operator: BinaryOperator,
-    values: [WarpValue; 2],
-    numbers: [Option<u64>; 2],
-    (bits, wraps): (u32, bool),
-) -> WarpValue {
-    use BinaryOperator::{Add, Mul};
-    let result = wrapped(operator, values, numbers, bits);
-    let is_exact = !wraps
-        && matches!(operator, Add | Mul)
-        && values.into_iter().all(|value| value.is_natural(bits));
-    if is_exact { result.natural(bits) } else { result }
-}
-
-/// The result of an operator on values of `bits` bits, which might wrap around.
-fn wrapped(
     operator: BinaryOperator,
     values: [WarpValue; 2],
     numbers: [Option<u64>; 2],

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use super::atom::{Atom, Expr, Variance};
-use super::expr::ExprNode;
+use super::expr::{BinaryOperator, ExprNode, Exprs};
 use super::result_source::ResultSource;
 use super::thread::{ReachCondition, SymbolicThread};
 use super::variance::Variances;
@@ -15,6 +15,9 @@ use super::warp_value::{self, CommonBits, WarpValue};
 use crate::emulate::WARP;
 use crate::flow::BlockId;
 use crate::launch::{Dim3, ExtentBound};
+
+/// The deepest sum or product of indices that is looked at.
+const MOST_DEPTH: u32 = 8;
 
 /// What decides which threads make a warp.
 #[derive(Clone, Copy, Debug)]
@@ -25,7 +28,7 @@ pub(super) struct WarpLaunch<'a> {
     pub(super) has_whole_warps: bool,
     /// The arguments that are multiples of 32, by their offset and size.
     pub(super) multiples: &'a BTreeSet<(u64, u32)>,
-    /// Whether sums and products of indices and extents might wrap around.
+    /// Whether sums and products of indices and extents might wrap around where those of ordinary launches do not.
     pub(super) wraps: bool,
 }
 
@@ -87,8 +90,11 @@ impl WarpValues {
             let (old, bits) = (self.of[at.index()], thread.exprs.bits(at));
             let found = match thread.exprs.node(at) {
                 ExprNode::Atom(atom) => self.atom(atom, bits, thread, launch),
-                node => self.node(node, bits, thread, launch.wraps),
+                node => self.node(node, bits, thread),
             };
+            let most = if launch.wraps { None } else { index_bits(&thread.exprs, at, MOST_DEPTH) };
+            let is_natural = most.is_some_and(|most| most < bits);
+            let found = found.map(|found| if is_natural { found.natural(bits) } else { found });
             let new = match found {
                 Some(WarpValue::Any) if variances.variance(at) <= Variance::Cta => {
                     Some(WarpValue::common(bits))
@@ -164,13 +170,7 @@ impl WarpValues {
         Some(if is_one_way { joined } else { WarpValue::Any })
     }
 
-    fn node(
-        &self,
-        node: ExprNode,
-        bits: u32,
-        thread: &SymbolicThread,
-        wraps: bool,
-    ) -> Option<WarpValue> {
+    fn node(&self, node: ExprNode, bits: u32, thread: &SymbolicThread) -> Option<WarpValue> {
         let bits_of = |part: Expr| thread.exprs.bits(part);
         Some(match node {
             ExprNode::Constant(number) => WarpValue::Common(CommonBits::of_number(number)),
@@ -186,11 +186,28 @@ impl WarpValues {
             ExprNode::Binary(operator, a, b) => {
                 let values = [self.value(a)?, self.value(b)?];
                 let numbers = [a, b].map(|part| thread.exprs.as_constant(part));
-                warp_value::binary(operator, values, numbers, (bits_of(a), wraps))
+                warp_value::binary(operator, values, numbers, bits_of(a))
             }
             ExprNode::Atom(_) => WarpValue::Any,
         })
     }
+}
+
+/// Bits of a sum or a product of indices, extents and numbers in launches with at most 65536 ctas, if nothing wraps around;
+/// `None` for any other expression. `depth`: how deep it may be.
+fn index_bits(exprs: &Exprs, of: Expr, depth: u32) -> Option<u32> {
+    let depth = depth.checked_sub(1)?;
+    let most = match exprs.node(of) {
+        ExprNode::Constant(number) => number,
+        ExprNode::Atom(Atom::Tid(_) | Atom::Ntid(_)) => Dim3::MAX_THREADS,
+        ExprNode::Atom(Atom::Ctaid(_) | Atom::Nctaid(_)) => 1 << 16,
+        ExprNode::Binary(operator @ (BinaryOperator::Add | BinaryOperator::Mul), a, b) => {
+            let [a, b] = [index_bits(exprs, a, depth)?, index_bits(exprs, b, depth)?];
+            return Some(if operator == BinaryOperator::Add { a.max(b) + 1 } else { a + b });
+        }
+        _ => return None,
+    };
+    Some(CommonBits::of_number(most).below)
 }
 
 /// The index of a thread in a dimension of a block.
@@ -226,7 +243,6 @@ fn index(part: u8, WarpLaunch { block, has_whole_warps, .. }: WarpLaunch<'_>) ->
 
 #[cfg(test)]
 mod tests {
-    use super::super::expr::{BinaryOperator, Exprs};
     use super::super::solver::laws::generate::OPERATORS;
     use super::super::split_mix::SplitMix;
     use super::*;
@@ -288,24 +304,23 @@ mod tests {
         }
     }
 
-    /// Whether a sum or a product of two numbers that are not negative leaves the width of signed numbers, somewhere in an
-    /// expression.
+    /// Whether a sum or a product of indices that ordinary launches keep within the width of signed numbers leaves it, somewhere
+    /// in an expression.
     fn wraps_around(exprs: &Exprs, of: Expr, atoms: &impl Fn(Atom) -> u64) -> bool {
-        let parts: Vec<Expr> = exprs.operands(of).collect();
+        let bits = exprs.bits(of);
+        let is_of_indices = index_bits(exprs, of, MOST_DEPTH).is_some_and(|most| most < bits);
         let leaves = match exprs.node(of) {
-            ExprNode::Binary(operator @ (BinaryOperator::Add | BinaryOperator::Mul), a, b) => {
-                let values = [a, b].map(|part| exprs.value(part, atoms));
-                let most = 1_u128 << (exprs.bits(of) - 1);
-                match values.map(|value| value.map(u128::from)) {
-                    [Some(a), Some(b)] if a < most && b < most => {
-                        most <= if operator == BinaryOperator::Add { a + b } else { a * b }
-                    }
-                    _ => false,
-                }
+            ExprNode::Binary(operator @ (BinaryOperator::Add | BinaryOperator::Mul), a, b)
+                if is_of_indices =>
+            {
+                let [a, b] = [a, b].map(|part| exprs.value(part, atoms).map(u128::from));
+                let (a, b) = (a.expect("an index"), b.expect("an index"));
+                let exact = if operator == BinaryOperator::Add { a + b } else { a * b };
+                exact >= 1 << (bits - 1)
             }
             _ => false,
         };
-        leaves || parts.into_iter().any(|part| wraps_around(exprs, part, atoms))
+        leaves || exprs.operands(of).any(|part| wraps_around(exprs, part, atoms))
     }
 
     #[test]
