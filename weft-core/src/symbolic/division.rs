@@ -1,11 +1,12 @@
 //! Quotients, remainders and bit fields as integers.
 
+use super::assumption::ArithmeticAssumption;
 use super::atom::{Atom, Expr};
 use super::expr::ExprNode;
 use super::poly::{Poly, Var};
 use super::system::{Division, System};
 use super::var_bounds::VarBounds;
-use super::view::{ArithmeticAssumption, Copy, Views};
+use super::view::{Copy, Views};
 
 /// Shifts by less than this scale an index to bytes.
 const DROPPED: u32 = 5;

@@ -1,12 +1,13 @@
 //! The exact values of integers that are known modulo a power of two: that they do not wrap around is proved, or assumed of
 //! values that only large arguments, extents and contents could make wrap around.
 
+use super::assumption::ArithmeticAssumption;
 use super::atom::Expr;
 use super::expr::ExprNode;
 use super::ordinary::OrdinaryBounds;
 use super::poly::{Poly, Var};
 use super::var_bounds::VarBounds;
-use super::view::{ArithmeticAssumption, Copy, Views};
+use super::view::{Copy, Views};
 
 impl Views<'_> {
     /// Returns the value of an expression, as an unsigned or a signed number, of which a polynomial is congruent to it.

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use super::assumption::ArithmeticAssumption;
 use super::atom::Variance;
 use super::launched::LaunchedValues;
 use super::outcome::Gap;
 use super::result_source::{ResultSource, is_of_all};
 use super::thread::{SymbolicBarrier, SymbolicThread};
 use super::variance::Variances;
-use super::view::ArithmeticAssumption;
 use super::warp_values::{WarpLaunch, WarpValues};
 use crate::flow::{BlockId, Program};
 use crate::ptx::isa::Effect;

@@ -1,6 +1,7 @@
 //! Proofs for every input and every launch, by the two-thread reduction of `GPUVerify` (OOPSLA'12): what one arbitrary thread
 //! does is written as bit-vector expressions, and two copies of that thread are compared.
 
+mod assumption;
 mod atom;
 mod base;
 mod binary_operator;
@@ -67,6 +68,7 @@ use std::collections::BTreeSet;
 
 use crate::flow::Program;
 
+pub(crate) use assumption::ArithmeticAssumption;
 pub(crate) use candidate::CandidateLaunch;
 pub(crate) use launched::StatedSizes;
 pub(crate) use locks::{has_global_lock, has_lock};
@@ -74,7 +76,6 @@ pub(crate) use outcome::{Gap, Proof, Unproved};
 pub(crate) use proof::{ProofScope, ProofTask, prove};
 pub(crate) use proof_budget::ProofBudget;
 pub use solver::SmtSolver;
-pub(crate) use view::ArithmeticAssumption;
 
 /// Returns the positions of the parameters through which a program might write memory; `None` if it might write any global memory.
 /// What it

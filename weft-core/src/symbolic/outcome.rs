@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use super::assumption::ArithmeticAssumption;
 use super::candidate::CandidateLaunch;
-use super::view::ArithmeticAssumption;
 use crate::flow::Pc;
 use crate::launch::ExtentBound;
 

@@ -1,11 +1,12 @@
 //! What is added to the system of two threads: that their accesses overlap, or that what they draw from a counter differs.
 
+use super::assumption::ArithmeticAssumption;
 use super::compared::BasedAccess;
 use super::draws::DrawPair;
 use super::poly::Poly;
 use super::system::System;
 use super::var_bounds::VarBounds;
-use super::view::{ArithmeticAssumption, Copy, Views};
+use super::view::{Copy, Views};
 
 /// Adds that two threads draw different values from a counter.
 pub(super) fn differ(

@@ -7,6 +7,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
 
+use super::assumption::ArithmeticAssumption;
 use super::atom::{Atom, Variance};
 use super::base::AddressBase;
 use super::candidate::CandidateLaunch;
@@ -31,7 +32,7 @@ use super::solver::{Answer, SmtSolver};
 use super::thread::{self, MemoryFacts, SymbolicThread};
 use super::unrolled;
 use super::variance::Variances;
-use super::view::{ArithmeticAssumption, Copy, Views};
+use super::view::{Copy, Views};
 use crate::emulate::{AccessKind, Nearness};
 use crate::flow::{BlockId, Pc, Program};
 use crate::launch::{Atomics, ExtentBound, Launch};
@@ -68,6 +69,11 @@ pub(crate) enum ProofScope<'a> {
 }
 
 impl ProofScope<'_> {
+    /// Whether it is to be proved that threads meet: otherwise a run has seen it.
+    const fn has_meetings(self) -> bool {
+        !matches!(self, Self::Open(_))
+    }
+
     fn has(self, a: Pc, b: Pc) -> bool {
         match self {
             Self::Kernel => true,
@@ -86,9 +92,9 @@ pub(crate) fn prove(
 ) -> Result<Proof, Unproved> {
     let ProofTask { sizes, strays, scope, outside, budget } = task;
     let launched = LaunchedValues::new(program, launch, sizes);
+    let locks = ProgramLocks::of(program, launch, &launched);
     let memory = ConstantMemory::of(program);
     let is_constant = |pc: Pc| memory.is_constant(program, pc);
-    let locks = ProgramLocks::of(program, launch, &launched);
     let facts = MemoryFacts { is_constant: &is_constant, takings: &locks.takings() };
     let mut thread =
         thread::run(program, slice, &launched, facts).ok_or_else(|| vec![Gap::Size])?;
@@ -97,13 +103,10 @@ pub(crate) fn prove(
     }
     let required = RequiredFacts::of(program, launch, &launched, &mut thread.exprs);
     let accesses = compared(program, &mut thread, &is_constant, strays)?;
-    // A run has seen whether threads meet.
-    let must_meet = !matches!(scope, ProofScope::Open(_));
-    let Meetings { variances, barriers, assumed } =
-        meetings::of(program, &mut thread, &launched, must_meet)?;
-    carried::bound(&mut thread, &launched, &variances, &required);
-    let mut effort = budget.effort;
-    unrolled::find(program, &mut thread, (&launched, &variances, &required), &mut effort);
+    let met = meetings::of(program, &mut thread, &launched, scope.has_meetings())?;
+    let Meetings { variances, barriers, assumed } = met;
+    let effort =
+        find_invariants(program, &mut thread, (&launched, &variances, &required), budget.effort);
     let draws = ThreadDraws::of(program, launch, (&thread, &variances), &accesses);
     thread.drawn = draws.growing();
     let sections = CriticalSections::of((program, &locks), &mut thread, &accesses);
@@ -139,6 +142,19 @@ pub(crate) fn prove(
     prover.between_ctas();
     prover.check_locks(&intervals);
     prover.result()
+}
+
+/// Finds what the loops of a thread keep. Returns the steps of `effort` that are left.
+fn find_invariants(
+    program: &Program,
+    thread: &mut SymbolicThread,
+    known: (&LaunchedValues, &Variances, &RequiredFacts),
+    mut effort: u32,
+) -> u32 {
+    let (launched, variances, required) = known;
+    carried::bound(thread, launched, variances, required);
+    unrolled::find(program, thread, known, &mut effort);
+    effort
 }
 
 /// The offset, condition, size and innermost loop of an access.

@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::assumption::ArithmeticAssumption;
 use super::atom::Atom;
 use super::expr::{BinaryOperator, Expr, Exprs};
 use super::launched::LaunchedValues;
@@ -16,7 +17,6 @@ use super::number_use::{self, NumberUse};
 use super::predicate::{conjunction, conjuncts, disjunction};
 use super::result_source::ResultSource;
 use super::state::ThreadState;
-use super::unrolled::IterationFact;
 use super::var_bounds::VarBounds;
 use crate::flow::{
     BlockId, Condition, Instr, Operand, Operation, Pc, Program, Reg, Special, Terminator,
@@ -74,6 +74,14 @@ pub(super) struct SymbolicLoop {
     pub(super) carried: BTreeMap<Atom, Vec<Expr>>,
     /// What has been shown to hold in every iteration that begins.
     pub(super) facts: Vec<IterationFact>,
+}
+
+/// What holds in every iteration of a loop that begins.
+#[derive(Clone, Debug)]
+pub(super) struct IterationFact {
+    pub(super) holds: Expr,
+    /// What the proof takes for granted.
+    pub(super) assumed: BTreeSet<ArithmeticAssumption>,
 }
 
 /// The bounds of values that loops carry, as unsigned numbers. An open side says nothing.

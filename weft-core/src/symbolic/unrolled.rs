@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 
 use foldhash::HashMap;
 
+use super::assumption::ArithmeticAssumption;
 use super::atom::{Atom, Variance};
 use super::expr::{BinaryOperator, Expr, ExprNode, Exprs};
 use super::launched::LaunchedValues;
@@ -16,9 +17,9 @@ use super::ordinary_range::OrdinaryRanges;
 use super::predicate::conjuncts;
 use super::required::RequiredFacts;
 use super::system::Conditions;
-use super::thread::SymbolicThread;
+use super::thread::{IterationFact, SymbolicThread};
 use super::variance::Variances;
-use super::view::{ArithmeticAssumption, Copy, Views};
+use super::view::{Copy, Views};
 use crate::emulate::signed;
 use crate::flow::{BlockId, Program};
 
@@ -27,14 +28,6 @@ const EFFORT: u32 = 30_000;
 /// How many copies of a body compilers make, where the step of a number does not tell: they mask the number of iterations that
 /// are not whole.
 const COPIES: [u64; 4] = [16, 8, 4, 2];
-
-/// What holds in every iteration of a loop that begins.
-#[derive(Clone, Debug)]
-pub(super) struct IterationFact {
-    pub(super) holds: Expr,
-    /// What the proof takes for granted.
-    pub(super) assumed: BTreeSet<ArithmeticAssumption>,
-}
 
 /// Finds what holds in every iteration of the loops of a thread. `effort`: the steps that are left.
 pub(super) fn find(

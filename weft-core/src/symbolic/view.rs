@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 
 use foldhash::HashMap;
 
+use super::assumption::ArithmeticAssumption;
 use super::atom::{Atom, Variance};
 use super::expr::{BinaryOperator, Expr, ExprNode, Exprs};
 use super::launched::LaunchedValues;
@@ -21,19 +22,6 @@ use super::thread::SymbolicThread;
 use super::var_bounds::VarBounds;
 use super::variance::Variances;
 use crate::launch::ExtentBound;
-
-/// What a proof takes for granted about arithmetic.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum ArithmeticAssumption {
-    /// Integers do not wrap around.
-    Unwrapped,
-    /// Counters do not wrap around.
-    UnwrappedCounters,
-    /// Divisors are not zero.
-    NonzeroDivisors,
-    /// Arguments and contents by which signed numbers are divided are positive.
-    PositiveDivisors,
-}
 
 /// Which of the two threads an expression is evaluated for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -323,6 +323,26 @@ mod tests {
         leaves || exprs.operands(of).any(|part| wraps_around(exprs, part, atoms))
     }
 
+    /// Checks what was found of the values of the lanes of a warp.
+    fn check(found: WarpValue, values: &[u64], seed: u64) {
+        let below = match found {
+            WarpValue::Common(own) => {
+                assert!(values.iter().all(|value| *value == values[0]), "seed {seed}");
+                assert_eq!(truncate(values[0], own.zeros.clamp(1, 63)) & !1, 0, "seed {seed}");
+                own.below
+            }
+            WarpValue::Lane { below } => {
+                for (lane, value) in (0..).zip(values) {
+                    assert_eq!(*value, values[0] & !31 | lane, "seed {seed}");
+                }
+                below
+            }
+            WarpValue::Any => unreachable!("left out"),
+        };
+        let is_below = |value: &u64| below >= 64 || value >> below == 0;
+        assert!(values.iter().all(is_below), "seed {seed}");
+    }
+
     #[test]
     fn values_are_what_is_found_of_them() {
         let (mut common, mut numbered) = (0, 0);
@@ -365,28 +385,9 @@ mod tests {
                 if (0..32).any(is_excluded) {
                     continue;
                 }
-                let below = match found {
-                    WarpValue::Common(own) => {
-                        common += 1;
-                        assert!(values.iter().all(|value| *value == values[0]), "seed {seed}");
-                        assert_eq!(
-                            truncate(values[0], own.zeros.clamp(1, 63)) & !1,
-                            0,
-                            "seed {seed}"
-                        );
-                        own.below
-                    }
-                    WarpValue::Lane { below } => {
-                        numbered += 1;
-                        for (lane, value) in (0..).zip(&values) {
-                            assert_eq!(*value, values[0] & !31 | lane, "seed {seed}");
-                        }
-                        below
-                    }
-                    WarpValue::Any => unreachable!("left out"),
-                };
-                let is_below = |value: &u64| below >= 64 || value >> below == 0;
-                assert!(values.iter().all(is_below), "seed {seed}");
+                check(found, &values, seed);
+                let of_kind = if found.is_common() { &mut common } else { &mut numbered };
+                *of_kind += 1;
             }
         }
         assert!(common > 1000 && numbered > 2000, "{common} {numbered}");
