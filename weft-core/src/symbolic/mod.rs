@@ -21,6 +21,7 @@ mod expr;
 mod fitted;
 mod intervals;
 mod invariants;
+mod iteration_fact;
 mod launched;
 mod lift;
 mod linear_program;

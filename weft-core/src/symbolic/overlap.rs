@@ -1,12 +1,15 @@
-//! What is added to the system of two threads: that their accesses overlap, or that what they draw from a counter differs.
+//! What is added to the system of two threads: that they are different ones and that their accesses overlap, or that what they
+//! draw from a counter differs.
 
 use super::assumption::ArithmeticAssumption;
+use super::atom::Atom;
 use super::compared::BasedAccess;
 use super::draws::DrawPair;
 use super::poly::Poly;
 use super::system::System;
 use super::var_bounds::VarBounds;
 use super::view::{Copy, Views};
+use crate::launch::ExtentBound;
 
 /// Adds that two threads draw different values from a counter.
 pub(super) fn differ(
@@ -50,4 +53,18 @@ pub(super) fn overlap(
     let by = if is_whole { Poly::default() } else { Poly::var(system.var(bounds)) };
     system.conditions.zero.push(distance.minus(&by)?);
     Some(())
+}
+
+/// Adds that the two threads are different ones, of one cta or of two.
+pub(super) fn tell_apart(views: &mut Views<'_>, is_cta: bool) {
+    let extents = if is_cta { views.launched.block } else { views.launched.grid };
+    for (part, extent) in (0..3_u8).zip(extents) {
+        if extent == ExtentBound::Is(1) {
+            continue;
+        }
+        let atom = if is_cta { Atom::Tid(part) } else { Atom::Ctaid(part) };
+        let (first, second) = (views.natural(atom, Copy::First), views.natural(atom, Copy::Second));
+        let difference = first.zip(second).and_then(|(first, second)| first.minus(&second));
+        views.system.distinct.extend(difference);
+    }
 }

@@ -22,7 +22,7 @@ use super::launched::{LaunchedValues, StatedSizes};
 use super::meetings::{self, Meetings};
 use super::ordinary_range::OrdinaryRanges;
 use super::outcome::{Gap, Proof, Unproved};
-use super::overlap::{differ, overlap};
+use super::overlap::{differ, overlap, tell_apart};
 use super::pair_query::{AskedAccess, PairQuery};
 use super::passed_loops::PassedLoops;
 use super::poly::Poly;
@@ -406,7 +406,7 @@ impl Prover<'_> {
         }
         // Accesses of one size that overlap are at one address, if they are aligned to it.
         overlap(&mut views, first, second, unequal.is_some())?;
-        self.tell_apart(&mut views, relation.is_some());
+        tell_apart(&mut views, relation.is_some());
         // Whatever is done with a system takes time for each of its conditions.
         let conditions = views.system.conditions.count();
         self.effort.set(self.effort.get().saturating_sub(conditions));
@@ -485,21 +485,6 @@ impl Prover<'_> {
             if relation.first_b & bit != 0 {
                 set(copy_of(Copy::Second), 0, None);
             }
-        }
-    }
-
-    /// The two threads are different ones, of one cta or of two.
-    fn tell_apart(&self, views: &mut Views<'_>, is_cta: bool) {
-        let extents = if is_cta { self.launched.block } else { self.launched.grid };
-        for part in 0..3_u8 {
-            if extents[usize::from(part)] == ExtentBound::Is(1) {
-                continue;
-            }
-            let atom = if is_cta { Atom::Tid(part) } else { Atom::Ctaid(part) };
-            let (first, second) =
-                (views.natural(atom, Copy::First), views.natural(atom, Copy::Second));
-            let difference = first.zip(second).and_then(|(first, second)| first.minus(&second));
-            views.system.distinct.extend(difference);
         }
     }
 }

@@ -7,9 +7,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::assumption::ArithmeticAssumption;
 use super::atom::Atom;
 use super::expr::{BinaryOperator, Expr, Exprs};
+use super::iteration_fact::IterationFact;
 use super::launched::LaunchedValues;
 use super::lift;
 use super::locks::BlockStep;
@@ -74,14 +74,6 @@ pub(super) struct SymbolicLoop {
     pub(super) carried: BTreeMap<Atom, Vec<Expr>>,
     /// What has been shown to hold in every iteration that begins.
     pub(super) facts: Vec<IterationFact>,
-}
-
-/// What holds in every iteration of a loop that begins.
-#[derive(Clone, Debug)]
-pub(super) struct IterationFact {
-    pub(super) holds: Expr,
-    /// What the proof takes for granted.
-    pub(super) assumed: BTreeSet<ArithmeticAssumption>,
 }
 
 /// The bounds of values that loops carry, as unsigned numbers. An open side says nothing.
