@@ -8,8 +8,8 @@ use super::system::{Division, System};
 use super::var_bounds::VarBounds;
 use super::view::{Copy, Views};
 
-/// Shifts by less than this scale an index to bytes.
-const DROPPED: u32 = 5;
+/// The most highest bits that compilers leave out of a mask because a later shift, which scales an index to bytes, drops them.
+const DROPPED: u32 = 4;
 
 impl Views<'_> {
     /// The bits of a mask: of a mask of the lowest bits, the remainder; of one of all others, what is left; of a field, the
@@ -27,8 +27,9 @@ impl Views<'_> {
         }
         let first = mask.trailing_zeros();
         let field = mask >> first;
-        // Compilers leave highest bits out that a later shift drops. What is left is no field that a program means.
-        let is_rounded = first + field.count_ones() + DROPPED > bits;
+        // A mask of all but the lowest and a few highest bits rounds down. Its bits decide more than integers, of which it would
+        // have to be assumed that they do not reach the highest bits.
+        let is_rounded = first + field.count_ones() + DROPPED >= bits;
         if field & field.wrapping_add(1) != 0 || is_rounded {
             return None;
         }

@@ -50,7 +50,8 @@ pub(super) fn of(
 }
 
 /// Returns the blocks that end with barriers of the cta, if all threads of the cta come to all barriers together, and all
-/// lanes of a warp to all exchanges. `wraps`: whether numbers of threads might wrap around.
+/// lanes of a warp to all exchanges. `wraps`: whether numbers of threads
+/// in the grid might wrap around.
 fn separating(
     program: &Program,
     thread: &SymbolicThread,

@@ -24,7 +24,7 @@ const MOST_NUMBER: i128 = 1 << 24;
 
 /// The most threads of a block, and of ctas of an ordinary grid, in all dimensions together.
 const THREADS: i128 = 1024;
-const CTAS: i128 = 1 << 16;
+pub(super) const CTAS: i128 = 1 << 16;
 /// Sizes that are multiplied with each other make at most so many elements.
 const ELEMENTS: i128 = 1 << 28;
 

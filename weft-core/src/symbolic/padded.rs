@@ -54,6 +54,7 @@ fn candidates(equation: &Poly) -> Vec<(Var, Poly)> {
     found
 }
 
+/// What these others are multiplied with in an equation, as a multiple of a weight: numbers and unknowns.
 fn paddings(equation: &Poly, (others, weight): (&Monomial, i128)) -> impl Iterator<Item = Poly> {
     equation.terms().filter_map(move |(product, own)| {
         let rest = quotient(product, others).filter(|rest| rest.len() < 2)?;

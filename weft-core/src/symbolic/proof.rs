@@ -69,8 +69,8 @@ pub(crate) enum ProofScope<'a> {
 }
 
 impl ProofScope<'_> {
-    /// Whether it is to be proved that threads meet: otherwise a run has seen it.
-    const fn has_meetings(self) -> bool {
+    /// Whether the proof has to show that threads meet. For accesses that a run left open, the run has shown it.
+    const fn must_meet(self) -> bool {
         !matches!(self, Self::Open(_))
     }
 
@@ -103,8 +103,8 @@ pub(crate) fn prove(
     }
     let required = RequiredFacts::of(program, launch, &launched, &mut thread.exprs);
     let accesses = compared(program, &mut thread, &is_constant, strays)?;
-    let met = meetings::of(program, &mut thread, &launched, scope.has_meetings())?;
-    let Meetings { variances, barriers, assumed } = met;
+    let Meetings { variances, barriers, assumed } =
+        meetings::of(program, &mut thread, &launched, scope.must_meet())?;
     let effort =
         find_invariants(program, &mut thread, (&launched, &variances, &required), budget.effort);
     let draws = ThreadDraws::of(program, launch, (&thread, &variances), &accesses);
@@ -144,7 +144,7 @@ pub(crate) fn prove(
     prover.result()
 }
 
-/// Finds what the loops of a thread keep. Returns the steps of `effort` that are left.
+/// Finds what holds in every iteration of the loops of a thread. Returns the steps of `effort` that are left.
 fn find_invariants(
     program: &Program,
     thread: &mut SymbolicThread,

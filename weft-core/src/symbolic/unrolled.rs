@@ -1,8 +1,8 @@
-//! Loops that go on while a number is on one side of a limit, and whose bodies the compiler may have copied: the number is
-//! compared once for all copies.
+//! Loops that go on while a number is on one side of a limit, and whose bodies the compiler might have copied: an iteration
+//! then steps the number once in each copy, and compares it once.
 //!
-//! That it is on this side in the last copy, too, follows from how many iterations there are, which a branch in front of the
-//! loop decides. It is shown once for each loop, so that the comparisons of accesses need not show it again.
+//! That the number is on this side of the limit in the last copy, too, follows from the number of iterations, which a branch in
+//! front of the loop decides. This is shown once for each loop, so that the comparisons of accesses need not show it again.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -26,8 +26,8 @@ use crate::flow::{BlockId, Program};
 
 /// The steps that the proof for one loop can take.
 const EFFORT: u32 = 30_000;
-/// How many copies of a body compilers make, where the step of a number does not tell: they mask the number of iterations that
-/// are not whole.
+/// The numbers of copies of a body that are tried where an iteration steps the number in one addition. Compilers mask the number
+/// of rounds with one less than that, to find how many rounds are left over.
 const COPIES: [u64; 4] = [16, 8, 4, 2];
 
 /// Finds what holds in every iteration of the loops of a thread. `effort`: the steps that are left.
@@ -60,7 +60,7 @@ pub(super) fn find(
     }
 }
 
-/// Whether a kernel masks a field of bits.
+/// Whether a kernel has a mask of these bits, at whatever place in the word.
 fn has_field(exprs: &Exprs, field: u64) -> bool {
     let is_field = |mask: u64| mask.checked_shr(mask.trailing_zeros()) == Some(field);
     exprs.all().any(|of| match exprs.node(of) {
@@ -79,13 +79,13 @@ fn candidates(thread: &mut SymbolicThread, header: BlockId, copies: &[u64]) -> V
     parts.into_iter().map(|part| steps.earlier(part)).collect()
 }
 
-/// The steps that an iteration adds to a number.
+/// Takes the steps of an iteration back.
 struct Steps<'a> {
     exprs: &'a mut Exprs,
     header: BlockId,
     /// What holds where the loop begins.
     entry: Vec<Expr>,
-    /// The numbers of copies that the loop might have.
+    /// The numbers of copies that are tried.
     copies: &'a [u64],
 }
 
@@ -152,7 +152,7 @@ impl Steps<'_> {
         let (before, step) = self.addend(number)?;
         let is_stepped = match self.exprs.node(before) {
             ExprNode::Atom(_) => true,
-            // The steps of all iterations so far: the addend is what the number was first, or it begins with one step.
+            // The iteration times its step: what is added is the first value of the number, or a step of one that begins at zero.
             ExprNode::Binary(BinaryOperator::Mul, a, b) => a == step || b == step,
             _ => self.addend(before).is_some(),
         };

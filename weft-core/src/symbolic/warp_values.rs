@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 
 use super::atom::{Atom, Expr, Variance};
 use super::expr::{BinaryOperator, ExprNode, Exprs};
+use super::ordinary::CTAS;
 use super::result_source::ResultSource;
 use super::thread::{ReachCondition, SymbolicThread};
 use super::variance::Variances;
@@ -193,14 +194,16 @@ impl WarpValues {
     }
 }
 
-/// Bits of a sum or a product of indices, extents and numbers in launches with at most 65536 ctas, if nothing wraps around;
-/// `None` for any other expression. `depth`: how deep it may be.
+/// The bits that a sum or a product of indices, extents and numbers needs in launches with ordinary grids, if nothing wraps
+/// around; `None` for any other expression. `depth`: the deepest expression that is looked at.
 fn index_bits(exprs: &Exprs, of: Expr, depth: u32) -> Option<u32> {
     let depth = depth.checked_sub(1)?;
     let most = match exprs.node(of) {
         ExprNode::Constant(number) => number,
         ExprNode::Atom(Atom::Tid(_) | Atom::Ntid(_)) => Dim3::MAX_THREADS,
-        ExprNode::Atom(Atom::Ctaid(_) | Atom::Nctaid(_)) => 1 << 16,
+        ExprNode::Atom(Atom::Ctaid(_) | Atom::Nctaid(_)) => {
+            return Some(i128::BITS - CTAS.leading_zeros());
+        }
         ExprNode::Binary(operator @ (BinaryOperator::Add | BinaryOperator::Mul), a, b) => {
             let [a, b] = [index_bits(exprs, a, depth)?, index_bits(exprs, b, depth)?];
             return Some(if operator == BinaryOperator::Add { a.max(b) + 1 } else { a + b });

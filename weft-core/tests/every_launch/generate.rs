@@ -261,6 +261,13 @@ impl Writer {
         }
     }
 
+    /// Ends the threads for which a comparison holds.
+    fn leave(&mut self, comparison: &str, a: &str, b: &str) {
+        let outside = self.register("p");
+        self.line(&format!("setp.{comparison} {outside}, {a}, {b};"));
+        self.line(&format!("@{outside} bra EXIT;"));
+    }
+
     fn store_at(&mut self, index: &str) {
         let address = self.element("%rd0", index, 4);
         self.line(&format!("st.global.u32 [{address}], %r3;"));

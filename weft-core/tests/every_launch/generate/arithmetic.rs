@@ -27,9 +27,7 @@ impl Writer {
                 let difference = self.binary("sub.u32", &thread, &u, None);
                 let quotient = self.binary("shr.u32", &difference, "5", None);
                 let index = self.binary("mad.lo.u32", &quotient, "32", Some(&threads));
-                let other = self.register("p");
-                self.line(&format!("setp.ne.u32 {other}, {thread}, 0;"));
-                self.line(&format!("@{other} bra EXIT;"));
+                self.leave("ne.u32", &thread, "0");
                 self.store_at(&index);
             }
             _ => {
@@ -48,9 +46,7 @@ impl Writer {
 
     /// Stores of one cta at multiples of a value that a loop carries, within the loop and behind it.
     pub(super) fn carrying(&mut self) {
-        let other = self.register("p");
-        self.line(&format!("setp.ne.u32 {other}, %r5, 0;"));
-        self.line(&format!("@{other} bra EXIT;"));
+        self.leave("ne.u32", "%r5", "0");
         let (factor, head, end) = (self.register("r"), self.label(), self.label());
         let first = self.dice.pick(&["1", "2", "3", "%r4"]);
         let bound = self.dice.pick(&["%r4", "%r1", "64", "0"]);

@@ -1,9 +1,9 @@
-//! Numbers that are put together from two, and taken apart into fields of bits.
+//! Numbers that are computed from indices, and taken apart into fields of bits.
 
 use super::Writer;
 
 impl Writer {
-    /// Stores at sums of two numbers and of fields of a number that is made of both.
+    /// Stores at sums of indices and of fields of a number that is computed from them.
     pub(super) fn digits(&mut self) {
         if self.dice.chance(80) {
             let most = self.dice.pick(&["8", "32", "64", "128"]);
@@ -31,13 +31,6 @@ impl Writer {
             index = self.binary("mad.lo.u32", &part, factor, Some(&index));
         }
         self.store_at(&index);
-    }
-
-    /// Ends a thread of which a comparison holds.
-    fn leave(&mut self, comparison: &str, a: &str, b: &str) {
-        let outside = self.register("p");
-        self.line(&format!("setp.{comparison} {outside}, {a}, {b};"));
-        self.line(&format!("@{outside} bra EXIT;"));
     }
 
     fn part_of(&mut self, parts: &[String]) -> String {

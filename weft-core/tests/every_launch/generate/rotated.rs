@@ -11,9 +11,7 @@ impl Writer {
         let columns = self.dice.pick(&["%r0", "%r0", "%r1", "100"]);
         let width = if self.dice.chance(92) { columns } else { "%r2" };
         let (row, first, step) = self.row_of();
-        let outside = self.register("p");
-        self.line(&format!("setp.ge.s32 {outside}, {first}, {columns};"));
-        self.line(&format!("@{outside} bra EXIT;"));
+        self.leave("ge.s32", &first, columns);
         let before = self.binary("mul.lo.s32", &row, width, None);
         for _ in 0..self.dice.pick(&[1, 1, 2]) {
             self.columns(&before, columns, &first, step);
