@@ -227,7 +227,7 @@ impl Names<'_> {
         }
         let may_point = match (program.params.get(position), program.field(position)) {
             (Some(param), _) => !param.is_float && (param.size == 8 || param.object.is_some()),
-            (None, field) => field.is_some_and(|field| !field.is_float && field.size == 8),
+            (None, field) => field.is_some_and(|field| !field.is_float() && field.size == 8),
         };
         let number = self.setting(position, "1000");
         let help = format!("give {} in weft.toml: `{number}`", self.param(position));

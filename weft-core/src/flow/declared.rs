@@ -51,7 +51,7 @@ pub struct Param {
     pub size: u64,
     /// Whether it is a floating-point scalar.
     pub is_float: bool,
-    /// Whether it is declared as a signed integer.
+    /// Whether it is a signed integer: it is declared so, or the kernel uses it so.
     pub is_signed: bool,
     /// Whether it is a scalar, not a structure.
     pub is_scalar: bool,
@@ -64,7 +64,23 @@ pub struct Param {
     pub pointee_align: Option<u64>,
 }
 
+/// What a number is, as the kernel uses it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NumberKind {
+    /// An integer of which no use depends on a sign.
+    Unsigned,
+    /// A signed integer.
+    Signed,
+    /// A floating-point number.
+    Float,
+}
+
 impl Field {
+    /// Whether it is a floating-point number.
+    pub fn is_float(&self) -> bool {
+        self.kind == NumberKind::Float
+    }
+
     /// Whether the field overlaps these bytes of the bank.
     pub fn overlaps(&self, offset: u64, size: u64) -> bool {
         self.offset < offset.saturating_add(size) && offset < self.offset.saturating_add(self.size)
@@ -92,8 +108,8 @@ pub struct Field {
     pub offset: u64,
     /// Size in bytes.
     pub size: u64,
-    /// Whether it is loaded as a floating-point number.
-    pub is_float: bool,
+    /// What it holds, if it is a number.
+    pub kind: NumberKind,
     /// Whether all loads of any of its bytes load exactly these bytes.
     pub is_alone: bool,
     /// Whether it is used as an address of global memory.

@@ -51,6 +51,7 @@ mod routine;
 mod routine_calls;
 mod scope;
 mod sharing;
+mod signedness;
 mod sort;
 mod sources;
 mod special;
@@ -69,7 +70,7 @@ pub use buffers::StatedBuffers;
 pub use bulk::{BULK_ALIGN, CopiedSide};
 pub(crate) use cluster::{ClusterAddress, peer_address, peer_start};
 pub(crate) use constants::{known_locals, known_parameters};
-pub use declared::{Clusters, Field, Param, Params, Symbol};
+pub use declared::{Clusters, Field, NumberKind, Param, Params, Symbol};
 pub use derived::Chains;
 pub use error::{LinkError, LinkErrorKind};
 pub(crate) use fixpoint::{ByRegister, settle};
@@ -110,6 +111,7 @@ pub(crate) fn build_within(
     program.thread_registers = register_limit::registers(kernel);
     program.hands_over = program.might_hand_over();
     pointers::mark(&mut program);
+    signedness::mark(&mut program);
     (program.invariant, program.derived) = derived::find(&program);
     (program.steps, program.fetches, program.even) = steps::find(&program, &program.invariant);
     Ok(program)

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::constants::Constants;
-use super::declared::{Field, Param, Params};
+use super::declared::{Field, NumberKind, Param, Params};
 use super::layout;
 use super::program::{Holds, Instr, Operand, Pc, Program, Reg};
 use super::sources::{is_number, trace};
@@ -123,8 +123,9 @@ fn fields(program: &Program, constants: &Constants) -> Vec<Field> {
             };
             if let Some(param) = program.params.iter().position(holds) {
                 let is_float = instr.decoded().is_some_and(|decoded| decoded.ty().is_float());
+                let kind = if is_float { NumberKind::Float } else { NumberKind::Unsigned };
                 let (is_alone, is_pointer) = (true, false);
-                loaded.push(Field { param, offset, size, is_float, is_alone, is_pointer });
+                loaded.push(Field { param, offset, size, kind, is_alone, is_pointer });
             }
         }
     }

@@ -137,7 +137,10 @@ pub(super) fn run(
         let (thread, found) =
             run_once((program, slice), launched, memory, (exprs, derived.clone()))?;
         if found == derived {
-            return Some(SymbolicThread { uses: number_use::uses(&thread.exprs), ..thread });
+            return Some(SymbolicThread {
+                uses: number_use::uses(&thread.exprs, program),
+                ..thread
+            });
         }
         (exprs, derived) = (thread.exprs, found);
     }

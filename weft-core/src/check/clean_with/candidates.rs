@@ -47,11 +47,11 @@ pub(super) fn between_numbers_and_block(
     let extents = open_extents(program, kernel, launch);
     let x = extents.contains(&Axis::X).then(|| extent(Axis::X));
     let mut all = Vec::new();
+    all.extend(numbers.iter().map(|number| is(number, GreaterOrEqual, &Quantity::Number(1))));
     all.extend(pairs().map(|(a, b)| is(a, GreaterOrEqual, b)));
     for axis in extents.iter().rev().filter(|axis| **axis != Axis::X) {
         all.push(is(&extent(*axis), Equal, &Quantity::Number(1)));
     }
-    all.extend(numbers.iter().map(|number| is(number, GreaterOrEqual, &Quantity::Number(1))));
     for multiple in MULTIPLES {
         all.extend(numbers.iter().map(|own| is_multiple(own, &Quantity::Number(multiple))));
     }
@@ -88,6 +88,19 @@ fn open_extents(program: &Program, kernel: &Function, launch: &Launch) -> Vec<Ax
     let is_stated = matches!(launch.block, Some(Dimensions::Is(_))) || kernel.reqntid.is_some();
     let is_open = |axis: &Axis| *axis == Axis::X || program.distinguishes_threads(axis.number());
     Axis::ALL.into_iter().filter(|axis| !is_stated && is_open(axis)).collect()
+}
+
+/// Returns the condition that a number is not negative, in the place of one that it is positive; `None` of other conditions,
+/// and of a number that cannot be negative.
+pub(super) fn not_negative(program: &Program, positive: &Requirement) -> Option<Requirement> {
+    let Requirement { first: Clause::Compare(number, comparison, least), rest } = positive else {
+        return None;
+    };
+    let Quantity::Variable(LaunchVariable::Argument(at)) = number else { return None };
+    let is_signed = program.params.get(*at).is_some_and(|param| param.is_signed);
+    let is_positive = (*comparison, least) == (Comparison::GreaterOrEqual, &Quantity::Number(1));
+    let first = is(number, Comparison::GreaterOrEqual, &Quantity::Number(0));
+    (is_signed && is_positive && rest.is_empty()).then(|| Requirement { first, rest: Vec::new() })
 }
 
 fn argument(at: usize) -> Quantity {

@@ -164,7 +164,8 @@ impl RequirementSearch<'_> {
         }
     }
 
-    /// Returns those of the conditions that the proof needs.
+    /// Returns those of the conditions that the proof needs; a number is required to be positive only if it is not enough
+    /// that it is not negative.
     fn needed(&mut self, mut chosen: Vec<Requirement>) -> Vec<Requirement> {
         let mut at = 0;
         while chosen.len() > 1 && at < chosen.len() {
@@ -174,6 +175,16 @@ impl RequirementSearch<'_> {
                 chosen = fewer;
             } else {
                 at += 1;
+            }
+        }
+        for at in 0..chosen.len() {
+            let mut weaker = chosen.clone();
+            if let Some(weak) = candidates::not_negative(self.program, &chosen[at]) {
+                weaker[at] = weak;
+                let is_enough = self.attempt(&weaker, ProofScope::Kernel) == ProofAttempt::Proved;
+                if is_enough && self.is_excluded(&weaker) {
+                    chosen = weaker;
+                }
             }
         }
         chosen

@@ -151,7 +151,7 @@ fn numbers(
     let params = params.map(|(at, param)| (at, param.size, param.is_float));
     let fields = (program.params.len()..).zip(&program.fields);
     let fields = fields.filter(|(_, field)| field.is_alone && matches!(field.size, 1 | 2 | 4 | 8));
-    let fields = fields.map(|(at, field)| (at, field.size, field.is_float));
+    let fields = fields.map(|(at, field)| (at, field.size, field.is_float()));
     let number = |(at, bytes, is_float): (usize, u64, bool)| {
         let role = uses.roles.get(at).copied().unwrap_or_default();
         let is_number = bytes != 8 || is_float || role != NumberRole::Unknown;

@@ -3,6 +3,7 @@
 use super::permitted::Permission;
 use crate::emulate::{self, is_given};
 use crate::explain::witness::{ChosenInput, ChosenValue};
+use crate::flow::NumberKind;
 use crate::launch::Dim3;
 use crate::symbolic::CandidateLaunch;
 
@@ -21,7 +22,9 @@ pub(super) fn input(
     for (at, bits) in &candidate.arguments {
         let (size, is_signed, is_float) = match (program.params.get(*at), program.field(*at)) {
             (Some(param), _) => (param.size, param.is_signed, param.is_float),
-            (None, Some(field)) if field.is_alone => (field.size, false, field.is_float),
+            (None, Some(field)) if field.is_alone => {
+                (field.size, field.kind == NumberKind::Signed, field.is_float())
+            }
             (None, _) => continue,
         };
         if !pointers.contains(at) && !is_given(program, launch, *at) && !is_float {

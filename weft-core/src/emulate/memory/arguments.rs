@@ -313,7 +313,7 @@ fn given_field(
         Arg::Buffer(_) => {
             Err(format!("the field at byte {first} has {size} bytes, not those of a pointer"))
         }
-        _ => field_number(arg, usize::try_from(size).unwrap_or(usize::MAX), field.is_float)
+        _ => field_number(arg, usize::try_from(size).unwrap_or(usize::MAX), field.is_float())
             .map_err(|reason| format!("the {size} bytes at byte {first}: {reason}")),
     }
 }
