@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use super::assumptions::might_write_textures;
 use super::{CheckError, observable};
 use crate::emulate::{self, WARP};
-use crate::explain::{Names, doubts};
+use crate::explain::{Names, barriers, doubts};
 use crate::finding::{Alignment, Assumption, Class, Code, Finding, ProvedFor, Report, Verdict};
 use crate::flow::{Block, Pc, Placement, Program};
 use crate::launch::requires::{Axis, LaunchVariable, Requirement};
-use crate::launch::{Dim3, Dimensions, Launch};
+use crate::launch::{BarrierDivergence, Dim3, Dimensions, Launch};
 use crate::ptx::isa::Effect;
 use crate::ptx::{Function, Module, Space, Span};
 use crate::slice::{self, AddressRequirement, Base, Dependences, Floats};
@@ -54,6 +54,7 @@ pub(super) fn settle(
             report.findings.retain(|finding| finding.code.class() == Class::Warning);
             report.proved =
                 Some(ProvedFor { block: proof.block, grid: proof.grid, of_whole_warps });
+            warn_of_exits(names, launch, &proof, &mut report.findings);
             let of_run = std::mem::take(&mut report.assumptions).into_iter();
             report.assumptions = assumptions(program, names, launch, &proof);
             if of_whole_warps {
@@ -77,6 +78,24 @@ pub(super) fn settle(
         }
     }
     Unproved::default()
+}
+
+/// Warns of aligned barriers before which lanes of a warp might end, unless a run has done so.
+fn warn_of_exits(names: &Names<'_>, launch: &Launch, proof: &Proof, findings: &mut Vec<Finding>) {
+    if launch.options.barrier_divergence == BarrierDivergence::Off {
+        return;
+    }
+    let program = names.program;
+    let is_aligned = |pc: &&Pc| program.code[pc.index()].is_aligned_barrier();
+    for pc in proof.after_exits.iter().filter(is_aligned) {
+        let span = program.place(*pc).span;
+        let is_known = |own: &Finding| {
+            own.code == Code::BarrierExit && own.sites.iter().any(|site| site.span == span)
+        };
+        if !findings.iter().any(is_known) {
+            findings.push(barriers::possible_barrier_exit(names, *pc));
+        }
+    }
 }
 
 /// Tries to prove a kernel for every block, if the launch states none; or else for every block of whole warps, if the kernel

@@ -305,7 +305,17 @@ pub(crate) fn barrier_exit(names: &Names<'_>, cta: Cta, exit: &BarrierExit) -> F
     let thread = names.first_thread(cta.index, warp, ended);
     let label = format!("waits without {} of warp {warp}", lanes_of(ended));
     let message = "lanes of a warp have ended before this aligned barrier".to_owned();
-    let sites = vec![names.site(Role::Waits, pc, vec![thread], label)];
+    ended_before(message, vec![names.site(Role::Waits, pc, vec![thread], label)])
+}
+
+/// Returns the finding that some lanes of a warp might end before the others come to an aligned barrier.
+pub(crate) fn possible_barrier_exit(names: &Names<'_>, pc: Pc) -> Finding {
+    let message = "lanes of a warp might end before this aligned barrier".to_owned();
+    let label = "waits without them".to_owned();
+    ended_before(message, vec![names.site(Role::Waits, pc, Vec::new(), label)])
+}
+
+fn ended_before(message: String, sites: Vec<Site>) -> Finding {
     let notes = vec!["PTX does not wait for threads that have exited".to_owned()];
     let help = "let the lanes that have nothing to do reach the barrier, as CUDA asks of `__syncthreads`; \
                 with `barrier-divergence = \"cta\"` this is a defect";

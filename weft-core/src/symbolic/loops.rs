@@ -26,7 +26,7 @@ impl Runner<'_> {
         let before = state.clone();
         state.locals.clear();
         let is_inside = |at: BlockId| self.program.blocks[at.index()].loops.contains(&header);
-        for (_, word) in self.memory.takings.iter().filter(|((at, _), _)| is_inside(*at)) {
+        for (_, word) in self.facts.takings.iter().filter(|((at, _), _)| is_inside(*at)) {
             state.taken.remove(word);
         }
         let mut symbolic =

@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 
 use super::assumption::ArithmeticAssumption;
 use super::atom::Variance;
+use super::expr::Expr;
 use super::launched::LaunchedValues;
 use super::outcome::Gap;
 use super::result_source::{ResultSource, is_of_all};
 use super::thread::{SymbolicBarrier, SymbolicThread};
 use super::variance::Variances;
 use super::warp_values::{WarpLaunch, WarpValues};
-use crate::flow::{BlockId, Program};
+use crate::flow::{BlockId, Pc, Program};
 use crate::ptx::isa::Effect;
 
 /// Where the threads of a cta meet.
@@ -19,6 +20,8 @@ pub(super) struct Meetings {
     pub(super) variances: Variances,
     /// The blocks that end with barriers of the cta.
     pub(super) barriers: BTreeSet<BlockId>,
+    /// The barriers of the cta before which some of its threads might have ended, but not all.
+    pub(super) after_exits: BTreeSet<Pc>,
     /// What is taken for granted.
     pub(super) assumed: BTreeSet<ArithmeticAssumption>,
 }
@@ -39,12 +42,16 @@ pub(super) fn of(
         Ok((barriers, unwrapped))
     });
     match found {
-        Ok((barriers, assumed)) => Ok(Meetings { variances, barriers, assumed }),
+        Ok((barriers, assumed)) => {
+            let after_exits = after_exits(thread, &variances);
+            Ok(Meetings { variances, barriers, after_exits, assumed })
+        }
         Err(gaps) if must_meet => Err(gaps),
         Err(_) => {
             forget_results(thread);
             let (variances, barriers) = (Variances::of(thread), BTreeSet::new());
-            Ok(Meetings { variances, barriers, assumed: BTreeSet::new() })
+            let (after_exits, assumed) = (BTreeSet::new(), BTreeSet::new());
+            Ok(Meetings { variances, barriers, after_exits, assumed })
         }
     }
 }
@@ -82,6 +89,13 @@ fn separating(
         }
     }
     if gaps.is_empty() { Ok(found) } else { Err(gaps) }
+}
+
+/// The barriers of the cta before which some of its threads might have ended, but not all.
+fn after_exits(thread: &SymbolicThread, variances: &Variances) -> BTreeSet<Pc> {
+    let might_split = |stays: Expr| variances.variance(stays) > Variance::Cta;
+    let barriers = thread.barriers.iter().filter(|own| own.stays.is_some_and(might_split));
+    barriers.map(|barrier| barrier.pc).collect()
 }
 
 /// Whether all threads of a cta come to a barrier, or none, in each iteration of the loops that contain it.

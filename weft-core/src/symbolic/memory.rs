@@ -42,13 +42,13 @@ impl Runner<'_> {
         let bytes = decoded.ty().bytes() * u32::from(decoded.vector());
         let added = self.added(instr, decoded, state);
         let drawn = added.and_then(|_| self.draw(block, pc, instr, decoded, state));
-        let is_constant = address.space == Space::Const || (self.memory.is_constant)(pc);
+        let is_constant = address.space == Space::Const || (self.facts.is_constant)(pc);
         if !matches!(address.space, Space::Const | Space::Param) {
             let taken = state.taken.clone();
             let access =
                 SymbolicAccess { pc, block, address: at, bytes, reach, added, drawn, taken };
             self.thread.accesses.push(access);
-            if let Some(word) = self.memory.takings.get(&(block, pc)) {
+            if let Some(word) = self.facts.takings.get(&(block, pc)) {
                 state.taken.insert(*word, at);
             }
         } else if !reads {

@@ -17,6 +17,8 @@ mod counterexample;
 mod critical_sections;
 mod division;
 mod draws;
+mod early_exits;
+mod edges;
 mod expr;
 mod fitted;
 mod intervals;

@@ -14,6 +14,8 @@ pub(crate) struct Proof {
     pub(crate) block: [ExtentBound; 3],
     /// The extents of the grids.
     pub(crate) grid: [ExtentBound; 3],
+    /// The barriers of the cta before which some of its threads might have ended, but not all.
+    pub(crate) after_exits: BTreeSet<Pc>,
     /// What is assumed of integers.
     pub(crate) arithmetic: BTreeSet<ArithmeticAssumption>,
     /// The solver outside of the library is right.

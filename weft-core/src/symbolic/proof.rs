@@ -16,6 +16,7 @@ use super::compared::{BasedAccess, compared};
 use super::constant::ConstantMemory;
 use super::critical_sections::{CriticalSections, ProgramLocks};
 use super::draws::ThreadDraws;
+use super::early_exits::EarlyExits;
 use super::expr::Expr;
 use super::intervals::{self, BarrierInterval, IterationRelation};
 use super::launched::{LaunchedValues, StatedSizes};
@@ -29,7 +30,7 @@ use super::poly::Poly;
 use super::proof_budget::ProofBudget;
 use super::required::RequiredFacts;
 use super::solver::{Answer, SmtSolver};
-use super::thread::{self, MemoryFacts, SymbolicThread};
+use super::thread::{self, ProgramFacts, SymbolicThread};
 use super::unrolled;
 use super::variance::Variances;
 use super::view::{Copy, Views};
@@ -95,7 +96,12 @@ pub(crate) fn prove(
     let locks = ProgramLocks::of(program, launch, &launched);
     let memory = ConstantMemory::of(program);
     let is_constant = |pc: Pc| memory.is_constant(program, pc);
-    let facts = MemoryFacts { is_constant: &is_constant, takings: &locks.takings() };
+    let early_exits = EarlyExits::of(program, launch, &is_constant);
+    let facts = ProgramFacts {
+        is_constant: &is_constant,
+        takings: &locks.takings(),
+        early_exits: &early_exits,
+    };
     let mut thread =
         thread::run(program, slice, &launched, facts).ok_or_else(|| vec![Gap::Size])?;
     if let Some(pc) = thread.unknown.first() {
@@ -103,7 +109,7 @@ pub(crate) fn prove(
     }
     let required = RequiredFacts::of(program, launch, &launched, &mut thread.exprs);
     let accesses = compared(program, &mut thread, &is_constant, strays)?;
-    let Meetings { variances, barriers, assumed } =
+    let Meetings { variances, barriers, after_exits, assumed } =
         meetings::of(program, &mut thread, &launched, scope.must_meet())?;
     let effort =
         find_invariants(program, &mut thread, (&launched, &variances, &required), budget.effort);
@@ -126,6 +132,7 @@ pub(crate) fn prove(
         sections,
         relied_on: BTreeSet::new(),
         scope,
+        after_exits,
         assumed,
         gaps: Vec::new(),
         depends_on: None,
@@ -175,6 +182,7 @@ pub(super) struct Prover<'a> {
     /// The buffers and variables in which there are locks that order accesses.
     pub(super) relied_on: BTreeSet<AddressBase>,
     scope: ProofScope<'a>,
+    after_exits: BTreeSet<Pc>,
     pub(super) assumed: BTreeSet<ArithmeticAssumption>,
     pub(super) gaps: Vec<Gap>,
     /// The parameters that the first pair that is not proved depends on.
@@ -204,6 +212,7 @@ impl Prover<'_> {
         Ok(Proof {
             block: launched.block,
             grid: launched.grid,
+            after_exits: self.after_exits,
             arithmetic: self.assumed,
             trusts_solver: self.trusts_solver,
         })

@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::atom::Atom;
+use super::early_exits::EarlyExits;
 use super::expr::{BinaryOperator, Expr, Exprs};
 use super::iteration_fact::IterationFact;
 use super::launched::LaunchedValues;
@@ -18,9 +19,7 @@ use super::predicate::{conjunction, conjuncts, disjunction};
 use super::result_source::ResultSource;
 use super::state::ThreadState;
 use super::var_bounds::VarBounds;
-use crate::flow::{
-    BlockId, Condition, Instr, Operand, Operation, Pc, Program, Reg, Special, Terminator,
-};
+use crate::flow::{BlockId, Instr, Operand, Operation, Pc, Program, Reg, Special};
 use crate::ptx::isa::Effect;
 use crate::slice::{Keep, Slice};
 
@@ -51,6 +50,8 @@ pub(super) struct SymbolicBarrier {
     pub(super) reach: ReachCondition,
     /// The last operand: the lanes that take part, if it is one of a warp.
     pub(super) last: Option<Expr>,
+    /// That the thread has not left by an early exit, if there is one before it.
+    pub(super) stays: Option<Expr>,
 }
 
 /// When a thread comes to a place.
@@ -58,8 +59,8 @@ pub(super) struct SymbolicBarrier {
 pub(super) struct ReachCondition {
     /// What holds when it is there, which includes what let it leave the loops before.
     pub(super) holds: Expr,
-    /// Whether it comes there at all, given that loops end and that no thread aborts the launch: a thread that comes to a
-    /// branch or a loop comes to what lies behind all of its ways, too.
+    /// Whether it comes there at all, given that loops end, that no thread aborts the launch, and that the thread has not left by
+    /// an early exit: a thread that comes to a branch or a loop comes to what lies behind all of its ways, too.
     pub(super) comes: Expr,
 }
 
@@ -110,13 +111,14 @@ const MOST_KEPT: usize = 20_000_000;
 /// The most expressions of a run.
 const MOST_EXPRESSIONS: usize = 2_000_000;
 
-/// What is known of memory before the thread runs.
+/// What is known of the program before the thread runs.
 #[derive(Clone, Copy)]
-pub(super) struct MemoryFacts<'a> {
+pub(super) struct ProgramFacts<'a> {
     /// Whether no thread writes the memory that a load reads.
     pub(super) is_constant: &'a dyn Fn(Pc) -> bool,
     /// The atomics that take locks, with their words.
     pub(super) takings: &'a BTreeMap<BlockStep, usize>,
+    pub(super) early_exits: &'a EarlyExits,
 }
 
 /// Runs the arbitrary thread; `None` if the program is too large. `launched`: the values that the launch gives.
@@ -124,7 +126,7 @@ pub(super) fn run(
     program: &Program,
     slice: &Slice,
     launched: &LaunchedValues,
-    memory: MemoryFacts<'_>,
+    facts: ProgramFacts<'_>,
 ) -> Option<SymbolicThread> {
     if program.is_irreducible
         || program.blocks.len().saturating_mul(slice.lasting as usize + 1) > MOST_KEPT
@@ -135,7 +137,7 @@ pub(super) fn run(
     let mut exprs = Exprs::default();
     for _ in 0..MOST_RUNS {
         let (thread, found) =
-            run_once((program, slice), launched, memory, (exprs, derived.clone()))?;
+            run_once((program, slice), launched, facts, (exprs, derived.clone()))?;
         if found == derived {
             return Some(SymbolicThread {
                 uses: number_use::uses(&thread.exprs, program),
@@ -145,7 +147,7 @@ pub(super) fn run(
         (exprs, derived) = (thread.exprs, found);
     }
     derived.retain(|_, own| *own == DerivedRegister::Wide);
-    let (thread, found) = run_once((program, slice), launched, memory, (exprs, derived.clone()))?;
+    let (thread, found) = run_once((program, slice), launched, facts, (exprs, derived.clone()))?;
     let mut wide = found.iter().filter(|(_, own)| **own == DerivedRegister::Wide);
     wide.all(|(register, _)| derived.contains_key(register)).then_some(thread)
 }
@@ -171,7 +173,7 @@ const MOST_RUNS: usize = 5;
 fn run_once(
     (program, slice): (&Program, &Slice),
     launched: &LaunchedValues,
-    memory: MemoryFacts<'_>,
+    facts: ProgramFacts<'_>,
     (exprs, derived): (Exprs, DerivedRegisters),
 ) -> Option<(SymbolicThread, DerivedRegisters)> {
     let places = slice.registers as usize + 1;
@@ -180,12 +182,13 @@ fn run_once(
         program,
         slice,
         launched,
-        memory,
+        facts,
         thread,
         places,
         edges: BTreeMap::new(),
         dominators: program.dominators(),
         comes: BTreeMap::new(),
+        stays: Vec::new(),
         derived,
         written: BTreeMap::new(),
     };
@@ -208,7 +211,7 @@ pub(super) struct Runner<'a> {
     pub(super) program: &'a Program,
     pub(super) slice: &'a Slice,
     pub(super) launched: &'a LaunchedValues,
-    pub(super) memory: MemoryFacts<'a>,
+    pub(super) facts: ProgramFacts<'a>,
     pub(super) thread: SymbolicThread,
     pub(super) places: usize,
     /// The edges into blocks that have not run yet, with the conditions under which they are taken.
@@ -217,6 +220,8 @@ pub(super) struct Runner<'a> {
     dominators: Vec<Option<BlockId>>,
     /// For each block that has run, whether the thread comes there.
     comes: BTreeMap<BlockId, Expr>,
+    /// That the thread has not left by an early exit: one condition for each of these.
+    pub(super) stays: Vec<Expr>,
     pub(super) derived: DerivedRegisters,
     /// For each loop, the registers that it writes.
     pub(super) written: BTreeMap<BlockId, Vec<CarriedRegister>>,
@@ -287,88 +292,6 @@ impl Runner<'_> {
         (reach, state)
     }
 
-    /// Hands the state on along the edges that leave a block.
-    fn leave(&mut self, block: BlockId, reach: ReachCondition, state: &ThreadState) {
-        let last = &self.program.blocks[block.index()];
-        if !self.slice.branches[block.index()] {
-            let next = match &last.terminator {
-                Terminator::Goto(next) => Some(*next),
-                Terminator::End => None,
-                _ => last.post_dominator,
-            };
-            if let Some(next) = next {
-                self.edge(block, next, reach, state);
-            }
-            return;
-        }
-        match &last.terminator {
-            Terminator::Goto(next) => self.edge(block, *next, reach, state),
-            Terminator::Branch { condition, taken, otherwise } => {
-                let holds = self.condition(*condition, state);
-                let not = self.thread.exprs.not(holds);
-                for (side, next) in [(holds, *taken), (not, *otherwise)] {
-                    let reach = self.with(reach, side);
-                    self.edge(block, next, reach, state);
-                }
-            }
-            Terminator::Switch { index, targets } => {
-                self.switch(block, index, targets, reach, state);
-            }
-            Terminator::End => {}
-        }
-    }
-
-    fn switch(
-        &mut self,
-        block: BlockId,
-        index: &Operand,
-        targets: &[BlockId],
-        reach: ReachCondition,
-        state: &ThreadState,
-    ) {
-        let index = self.operand(index, state);
-        let index = index.unwrap_or_else(|| self.thread.exprs.unknown(32));
-        for (at, next) in targets.iter().enumerate() {
-            let exprs = &mut self.thread.exprs;
-            let (index, number) = (exprs.resized(index, 32, false), exprs.constant(at as u64, 32));
-            let is_it = exprs.binary(BinaryOperator::Eq, index, number);
-            let reach = self.with(reach, is_it);
-            self.edge(block, *next, reach, state);
-        }
-    }
-
-    /// Adds a condition.
-    fn with(&mut self, reach: ReachCondition, condition: Expr) -> ReachCondition {
-        let exprs = &mut self.thread.exprs;
-        ReachCondition {
-            holds: exprs.binary(BinaryOperator::And, reach.holds, condition),
-            comes: exprs.binary(BinaryOperator::And, reach.comes, condition),
-        }
-    }
-
-    fn edge(&mut self, from: BlockId, to: BlockId, reach: ReachCondition, state: &ThreadState) {
-        if self.thread.exprs.is_truth(reach.holds, false) {
-            return;
-        }
-        if to <= from {
-            self.repeat(to, reach, state);
-            return;
-        }
-        let mut state = state.clone();
-        let lasting = self.slice.lasting as usize + 1;
-        state.registers[lasting.min(self.places)..].fill(None);
-        self.edges.entry(to).or_default().push((reach, state));
-    }
-
-    fn condition(&mut self, condition: Condition, state: &ThreadState) -> Expr {
-        let place = self.slice.places[condition.register.index()] as usize;
-        let value = match state.registers[place] {
-            Some(value) => self.thread.exprs.resized(value, 1, false),
-            None => self.thread.exprs.unknown(1),
-        };
-        if condition.negated { self.thread.exprs.not(value) } else { value }
-    }
-
     fn instruction(
         &mut self,
         block: BlockId,
@@ -386,7 +309,7 @@ impl Runner<'_> {
             }
             Effect::Barrier | Effect::WarpBarrier | Effect::Exchange => {
                 let last = instr.sources.last().and_then(|last| self.operand(last, state));
-                self.thread.barriers.push(SymbolicBarrier { pc, block, reach, last });
+                self.meet((block, pc), instr, reach, last);
                 let last = last.and_then(|last| self.thread.exprs.as_constant(last));
                 let loops = &self.program.blocks[block.index()].loops;
                 let source = ResultSource::of_meeting(instr, last, loops);
