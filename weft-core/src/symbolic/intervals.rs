@@ -24,6 +24,14 @@ pub(super) struct IterationsSince {
     pub(super) next: u64,
     /// Any, whatever the other bits say.
     pub(super) any: u64,
+    /// The loops that contain the access and in which a barrier comes before the next iteration of them, or of a loop around
+    /// them. Of two threads behind one barrier that are there, none is in an earlier iteration than the other: all threads
+    /// come to that barrier, so that the other one has passed it.
+    pub(super) settled: u64,
+    /// Those of them that no way leaves without a barrier.
+    pub(super) closed: u64,
+    /// The synchronized loops that contain the access.
+    pub(super) inside: u64,
 }
 
 /// How the iterations of two accesses relate. Bits stand for the synchronized loops.
@@ -43,18 +51,20 @@ impl IterationsSince {
     /// What is known if nothing is known of these loops.
     fn without(self, loops: u64) -> Self {
         let any = self.any | loops;
-        Self { entered: self.entered & !any, next: self.next & !any, any }
+        Self { entered: self.entered & !any, next: self.next & !any, any, ..self }
     }
 }
 
 impl IterationRelation {
     /// How the iterations of two accesses behind one barrier relate. `within`: the loops that contain the barrier.
     pub(super) fn of(within: u64, a: IterationsSince, b: IterationsSince) -> Self {
-        let any = a.any | b.any;
+        let settled = a.settled & b.settled;
+        let any = (a.any | b.any) & !settled;
+        let (ahead_a, ahead_b) = (a.next & !b.next & !settled, b.next & !a.next & !settled);
         Self {
-            apart: any | (a.next ^ b.next) | !(within | a.entered & b.entered),
-            ahead_a: a.next & !b.next & !any,
-            ahead_b: b.next & !a.next & !any,
+            apart: any | ahead_a | ahead_b | !(within | a.entered & b.entered | settled),
+            ahead_a: ahead_a & !any,
+            ahead_b: ahead_b & !any,
             first_a: a.entered & !a.any,
             first_b: b.entered & !b.any,
         }
@@ -128,8 +138,11 @@ impl Walk<'_> {
                 continue;
             }
             *ways += 1;
-            for access in self.by_block.get(&block).into_iter().flatten() {
-                interval.accesses.entry(*access).or_default().insert(since);
+            if let Some(accesses) = self.by_block.get(&block) {
+                let since = self.placed(block, since);
+                for access in accesses {
+                    interval.accesses.entry(*access).or_default().insert(since);
+                }
             }
             if !self.barriers.contains(&block) {
                 work.extend(self.next(block, since, within));
@@ -150,13 +163,6 @@ impl Walk<'_> {
         since: IterationsSince,
         within: u64,
     ) -> Vec<(BlockId, IterationsSince)> {
-        let last = &self.program.blocks[block.index()];
-        let successors =
-            if self.slice.branches[block.index()] || last.terminator.successors().len() < 2 {
-                last.terminator.successors()
-            } else {
-                last.post_dominator.into_iter().collect()
-            };
         let step = |to: BlockId| {
             if to > block {
                 return (to, self.entered(to, since, within));
@@ -170,7 +176,39 @@ impl Walk<'_> {
             }
             (to, since)
         };
-        successors.into_iter().map(step).collect()
+        self.successors(block).into_iter().map(step).collect()
+    }
+
+    fn successors(&self, block: BlockId) -> Vec<BlockId> {
+        let last = &self.program.blocks[block.index()];
+        let successors = last.terminator.successors();
+        if self.slice.branches[block.index()] || successors.len() < 2 {
+            successors
+        } else {
+            last.post_dominator.into_iter().collect()
+        }
+    }
+
+    /// Adds what the place of a block in the loops around it says.
+    fn placed(&self, block: BlockId, since: IterationsSince) -> IterationsSince {
+        let (mut reached, mut work) = (BTreeSet::new(), vec![block]);
+        while let Some(at) = work.pop() {
+            if !self.barriers.contains(&at) {
+                work.extend(self.successors(at).into_iter().filter(|next| reached.insert(*next)));
+            }
+        }
+        let blocks = &self.program.blocks;
+        let (mut settled, mut closed) = (0, 0);
+        for header in &blocks[block.index()].loops {
+            // From here on, no loop is settled: a way leads to the next iteration of this one.
+            if reached.contains(header) {
+                break;
+            }
+            let is_left = |at: &BlockId| !blocks[at.index()].loops.contains(header);
+            settled |= self.variances.bit(*header);
+            closed |= if reached.iter().any(is_left) { 0 } else { self.variances.bit(*header) };
+        }
+        IterationsSince { settled, closed, inside: self.loops(block), ..since }
     }
 
     /// What is known where a block is reached that might be the header of a loop, from outside of that loop.

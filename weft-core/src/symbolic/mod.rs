@@ -21,6 +21,7 @@ mod early_exits;
 mod edges;
 mod expr;
 mod fitted;
+mod flips;
 mod intervals;
 mod invariants;
 mod iteration_fact;

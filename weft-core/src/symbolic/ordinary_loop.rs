@@ -130,7 +130,11 @@ impl RangesOfSize<'_> {
                 (ranges.step(*next, atom, bits), ranges.ring(*next, false))
             });
             let value = match limits.get(next) {
-                Some(limit) => Some(limit.applied(value.filter(|_| !is_widened))),
+                Some(limit) if is_widened => {
+                    let old = now.get(&atom).copied().flatten();
+                    Some(limit.widened(value, old))
+                }
+                Some(limit) => Some(limit.applied(value)),
                 None => value,
             };
             match step.zip(trips) {
@@ -215,6 +219,14 @@ struct ValueLimit {
 }
 
 impl ValueLimit {
+    /// The bounds, but for a side to which a range does not grow beyond another one.
+    fn widened(&self, range: Option<ValueRange>, old: Option<ValueRange>) -> ValueRange {
+        let (least, most) = self.applied(None);
+        let Some((range, old)) = range.zip(old) else { return (least, most) };
+        let (low, high) = self.applied(Some(range));
+        (if range.0 < old.0 { least } else { low }, if range.1 > old.1 { most } else { high })
+    }
+
     /// The range of integers of which one is congruent to a value that has these bounds, and one that is within `range`.
     fn applied(&self, range: Option<ValueRange>) -> ValueRange {
         let own = |bounds: VarBounds| {

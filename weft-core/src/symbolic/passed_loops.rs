@@ -1,6 +1,7 @@
 //! Iterations of a loop that one thread of a cta begins behind a barrier and another one does not, since it has left the loop
 //! behind it: if all threads of the cta enter the loop and go on, or none, the two are not there at once. Compilers test before
-//! a loop whether it has any iteration, and at its end whether it has another one.
+//! a loop whether it has any iteration, and at its end whether it has another one. Nor are two threads there at once of which one
+//! is in a loop that it does not leave without another barrier, and the other one is behind that loop.
 
 use super::intervals::IterationsSince;
 use super::variance::Variances;
@@ -40,6 +41,15 @@ impl PassedLoops {
         second: (BlockId, IterationsSince),
     ) -> bool {
         self.0.iter().any(|own| {
+            let is_behind = |(block, other): (BlockId, IterationsSince), since: IterationsSince| {
+                let around_both = own.around & other.inside;
+                own.bit & since.closed != 0
+                    && block > own.last
+                    && around_both & !(since.settled & other.settled) == 0
+            };
+            if is_behind(first, second.1) || is_behind(second, first.1) {
+                return true;
+            }
             // Both threads are in the iterations of the outer loops that the barrier belongs to, or in the first ones.
             let are_in_step =
                 [first, second].iter().all(|(_, since)| (since.next | since.any) & own.around == 0);

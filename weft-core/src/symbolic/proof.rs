@@ -421,7 +421,8 @@ impl Prover<'_> {
         self.effort.set(self.effort.get().saturating_sub(conditions));
         let granted = EFFORT.min(self.effort.get());
         let mut effort = granted;
-        let is_refuted = views.system.is_refuted(&mut effort);
+        let is_refuted = views.system.is_refuted(&mut effort)
+            || views.find_flips() && views.system.is_refuted(&mut effort);
         self.effort.set(self.effort.get() - (granted - effort));
         is_refuted.then_some(views.assumed)
     }

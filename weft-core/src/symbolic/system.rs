@@ -7,6 +7,7 @@
 use std::cell::RefCell;
 use std::collections::HashSet;
 
+use super::flips::Flip;
 use super::poly::{Monomial, Poly, Var, gcd, quotient};
 use super::var_bounds::VarBounds;
 
@@ -55,6 +56,8 @@ pub(super) struct System {
     pub(super) conditions: Conditions,
     pub(super) divisions: Vec<Division>,
     pub(super) alternatives: Vec<ValueCases>,
+    /// Flipped numbers: unsigned ones, and signed ones.
+    pub(super) flips: [Vec<Flip>; 2],
     /// At least one of these is not zero, unless there are none.
     pub(super) distinct: Vec<Poly>,
     /// Whether digits of large radices are split off first.
@@ -98,7 +101,8 @@ impl System {
                     if self.is_contradictory(effort) {
                         return true;
                     }
-                    if !self.follow_divisions() && !self.strengthen(effort) {
+                    if !self.follow_divisions() && !self.follow_flips() && !self.strengthen(effort)
+                    {
                         return false;
                     }
                 }
@@ -266,6 +270,9 @@ impl System {
             for part in [dividend, divisor, quotient, remainder] {
                 fits &= replace(part);
             }
+        }
+        for flip in self.flips.iter_mut().flatten() {
+            fits &= replace(&mut flip.value) && replace(&mut flip.flipped);
         }
         for alternatives in &mut self.alternatives {
             let is_it = alternatives.var == var;

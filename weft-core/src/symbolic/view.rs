@@ -107,10 +107,14 @@ impl<'a> Views<'a> {
         &self.thread.exprs
     }
 
+    /// Whether an expression has the same value for both threads.
+    pub(super) fn is_same_for_both(&self, of: Expr) -> bool {
+        self.variances.is_common(of, self.shared, self.apart)
+    }
+
     /// The copy of an expression: one for both threads if it has the same value for both.
     fn copy(&self, of: Expr, copy: Copy) -> Copy {
-        let is_common = self.variances.is_common(of, self.shared, self.apart);
-        if is_common { Copy::Both } else { copy }
+        if self.is_same_for_both(of) { Copy::Both } else { copy }
     }
 
     pub(super) fn unknown(&mut self, bounds: VarBounds) -> Poly {
