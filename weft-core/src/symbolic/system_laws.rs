@@ -2,6 +2,8 @@
 //! positive is so in every solution of the conditions, and a counterexample is one. What is a sum of facts is found to be
 //! positive.
 
+use super::expr::Exprs;
+use super::flips::Flip;
 use super::poly::{Poly, Var};
 use super::split_mix::SplitMix;
 use super::system::{Conditions, Division, System, ValueCases};
@@ -128,6 +130,36 @@ fn what_is_refuted_has_no_solution() {
         }
     }
     assert!(refuted > 1000, "{refuted}");
+}
+
+/// Two numbers, and both with the same bits flipped.
+#[test]
+fn flipped_numbers_that_are_told_apart_are() {
+    let (mut refuted, mut needed, mut solved) = (0, 0, 0);
+    for seed in 0..6000 {
+        let mut random = RandomSystem::new(seed);
+        let mask = random.random.below(4);
+        let number = Exprs::default().constant(mask, 32);
+        let var = |at: u32| Poly::var(Var(at));
+        let flip = |at: u32| Flip { mask: number, value: var(at), flipped: var(at + 1) };
+        random.system.conditions = random.conditions(3);
+        random.system.distinct = random.polys(2);
+        let without = random.system.is_refuted(&mut 2000);
+        let is_signed = usize::from(random.random.below(2) == 0);
+        random.system.flips[is_signed] = vec![flip(0), flip(2)];
+        let is_flipped = |point: &&Vec<i128>| {
+            point[0] ^ i128::from(mask) == point[1] && point[2] ^ i128::from(mask) == point[3]
+        };
+        let mut points = random.points.iter().filter(is_flipped);
+        let solution = points.find(|point| solves(&random.system, point));
+        solved += usize::from(solution.is_some());
+        if random.system.is_refuted(&mut 2000) {
+            assert_eq!(solution, None, "seed {seed}, mask {mask}: {:#?}", random.system);
+            refuted += 1;
+            needed += usize::from(!without);
+        }
+    }
+    assert!(refuted > 1000 && needed > 20 && solved > 200, "{refuted} {needed} {solved}");
 }
 
 /// Rows `x` and `y` of `w + p` elements, and what is left of the distance of two elements.

@@ -2,6 +2,7 @@
 //! barriers and exchanges, each with deviations that make some of them race.
 
 mod arithmetic;
+mod butterflies;
 mod digits;
 mod drawn;
 mod rotated;
@@ -70,6 +71,11 @@ pub(crate) fn unrolled(seed: u64) -> String {
 /// Likewise, of a kernel that takes numbers apart into fields of bits.
 pub(crate) fn digits(seed: u64) -> String {
     written(seed, Writer::digits)
+}
+
+/// Likewise, of a kernel whose threads exchange values with partners.
+pub(crate) fn butterflies(seed: u64) -> String {
+    written(seed, Writer::butterfly)
 }
 
 /// Likewise, of a kernel in which it matters where threads meet.

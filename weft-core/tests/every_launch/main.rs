@@ -40,6 +40,12 @@ fn draws_that_are_proved_to_differ_do() {
 }
 
 #[test]
+fn butterflies_that_are_proved_to_be_apart_are() {
+    let tally = law::run(generate::butterflies, 0..500, 8);
+    assert!(tally.proved > 50 && tally.defective > 100, "{tally:?}");
+}
+
+#[test]
 fn threads_that_are_proved_to_meet_do() {
     let tally = law::run(generate::meeting, 0..1500, 8);
     assert!(tally.proved > 500 && tally.defective > 300, "{tally:?}");
