@@ -1,5 +1,5 @@
 //! Early exits: branches at which threads end that have not accessed memory that threads share, nor met other threads. What
-//! the others do is the same without them, and barriers of a cta do not wait for them: "barriers exclusively waiting on
+//! the others do is the same without them, and neither barriers nor exchanges wait for them: "barriers exclusively waiting on
 //! arrivals from exited threads are always released" (PTX ISA §9.7.12.7).
 
 use std::collections::BTreeMap;

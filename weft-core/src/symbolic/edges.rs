@@ -5,7 +5,7 @@ use super::locks::BlockStep;
 use super::state::ThreadState;
 use super::thread::{ReachCondition, Runner, SymbolicBarrier};
 use crate::flow::{BlockId, Condition, Instr, Operand, Terminator};
-use crate::ptx::isa::Effect;
+use crate::ptx::isa::Opcode;
 
 impl Runner<'_> {
     /// Hands the state on along the edges that leave a block.
@@ -72,7 +72,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Adds a barrier or an exchange. Barriers of a cta do not wait for threads that left by an early exit.
+    /// Adds a barrier or an exchange. Only `elect.sync` waits for lanes that have ended, too (PTX ISA §9.7.13.14).
     pub(super) fn meet(
         &mut self,
         (block, pc): BlockStep,
@@ -83,7 +83,7 @@ impl Runner<'_> {
         let exprs = &mut self.thread.exprs;
         let mut and = |a: Expr, b: Expr| exprs.binary(BinaryOperator::And, a, b);
         let stays = self.stays.iter().copied().reduce(&mut and);
-        if instr.effect() != Effect::Barrier {
+        if instr.decoded().is_some_and(|own| own.row.opcode == Opcode::Elect) {
             reach.comes = stays.map_or(reach.comes, |stays| and(reach.comes, stays));
         }
         self.thread.barriers.push(SymbolicBarrier { pc, block, reach, last, stays });

@@ -3,16 +3,8 @@
 
 use super::expr::{BinaryOperator, Expr, ExprNode};
 use super::poly::Poly;
-use super::system::System;
+use super::system::{Flip, System};
 use super::view::{Copy, Views};
-
-/// `flipped = value ^ mask`.
-#[derive(Clone, Debug)]
-pub(super) struct Flip {
-    pub(super) mask: Expr,
-    pub(super) value: Poly,
-    pub(super) flipped: Poly,
-}
 
 impl Views<'_> {
     /// Adds of each unknown that is a flipped number what number that is, if both threads flip the same bits. Returns whether there

@@ -47,6 +47,7 @@ mod positive;
 mod predicate;
 mod proof;
 mod proof_budget;
+mod proof_scope;
 mod refutation;
 mod required;
 mod required_bits;
@@ -77,8 +78,9 @@ pub(crate) use candidate::CandidateLaunch;
 pub(crate) use launched::StatedSizes;
 pub(crate) use locks::{has_global_lock, has_lock};
 pub(crate) use outcome::{Gap, Proof, Unproved};
-pub(crate) use proof::{ProofScope, ProofTask, prove};
+pub(crate) use proof::{ProofTask, prove};
 pub(crate) use proof_budget::ProofBudget;
+pub(crate) use proof_scope::ProofScope;
 pub use solver::SmtSolver;
 
 /// Returns the positions of the parameters through which a program might write memory; `None` if it might write any global memory.

@@ -28,6 +28,7 @@ use super::pair_query::{AskedAccess, PairQuery};
 use super::passed_loops::PassedLoops;
 use super::poly::Poly;
 use super::proof_budget::ProofBudget;
+use super::proof_scope::ProofScope;
 use super::required::RequiredFacts;
 use super::solver::{Answer, SmtSolver};
 use super::thread::{self, ProgramFacts, SymbolicThread};
@@ -58,32 +59,6 @@ pub(crate) struct ProofTask<'a> {
     pub(crate) budget: ProofBudget,
 }
 
-/// What of a kernel is to be proved.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum ProofScope<'a> {
-    /// Everything.
-    Kernel,
-    /// That these accesses race with no others: they are all that a run of the launch left open.
-    Open(&'a BTreeSet<Pc>),
-    /// That threads meet, and that these two accesses do not overlap.
-    Pair(Pc, Pc),
-}
-
-impl ProofScope<'_> {
-    /// Whether the proof has to show that threads meet. For accesses that a run left open, the run has shown it.
-    const fn must_meet(self) -> bool {
-        !matches!(self, Self::Open(_))
-    }
-
-    fn has(self, a: Pc, b: Pc) -> bool {
-        match self {
-            Self::Kernel => true,
-            Self::Open(accesses) => accesses.contains(&a) || accesses.contains(&b),
-            Self::Pair(first, second) => (a, b) == (first, second),
-        }
-    }
-}
-
 /// Tries to prove a kernel for all inputs that the launch leaves open, and for every block and grid that are not stated.
 pub(crate) fn prove(
     program: &Program,
@@ -96,17 +71,12 @@ pub(crate) fn prove(
     let locks = ProgramLocks::of(program, launch, &launched);
     let memory = ConstantMemory::of(program);
     let is_constant = |pc: Pc| memory.is_constant(program, pc);
-    let early_exits = EarlyExits::of(program, launch, &is_constant);
     let facts = ProgramFacts {
         is_constant: &is_constant,
         takings: &locks.takings(),
-        early_exits: &early_exits,
+        early_exits: &EarlyExits::of(program, launch, &is_constant),
     };
-    let mut thread =
-        thread::run(program, slice, &launched, facts).ok_or_else(|| vec![Gap::Size])?;
-    if let Some(pc) = thread.unknown.first() {
-        return Err(vec![Gap::Unknown(*pc)].into());
-    }
+    let mut thread = known(thread::run(program, slice, &launched, facts))?;
     let required = RequiredFacts::of(program, launch, &launched, &mut thread.exprs);
     let accesses = compared(program, &mut thread, &is_constant, strays)?;
     let Meetings { variances, barriers, after_exits, assumed } =
@@ -117,7 +87,6 @@ pub(crate) fn prove(
     thread.drawn = draws.growing();
     let sections = CriticalSections::of((program, &locks), &mut thread, &accesses);
     let intervals = intervals::intervals(program, slice, &thread, &variances, &barriers);
-    let ordinary = RefCell::new(OrdinaryRanges::of(&thread, &launched));
     let mut prover = Prover {
         program,
         launch,
@@ -126,7 +95,7 @@ pub(crate) fn prove(
         thread: &thread,
         variances: &variances,
         passed: PassedLoops::of(program, &variances),
-        ordinary: &ordinary,
+        ordinary: &RefCell::new(OrdinaryRanges::of(&thread, &launched)),
         draws,
         accesses,
         sections,
@@ -149,6 +118,15 @@ pub(crate) fn prove(
     prover.between_ctas();
     prover.check_locks(&intervals);
     prover.result()
+}
+
+/// Returns the arbitrary thread, if it is not too large and nothing in it is unknown.
+fn known(thread: Option<SymbolicThread>) -> Result<SymbolicThread, Vec<Gap>> {
+    let thread = thread.ok_or_else(|| vec![Gap::Size])?;
+    match thread.unknown.first() {
+        Some(pc) => Err(vec![Gap::Unknown(*pc)]),
+        None => Ok(thread),
+    }
 }
 
 /// Finds what holds in every iteration of the loops of a thread. Returns the steps of `effort` that are left.

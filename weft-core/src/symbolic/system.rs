@@ -7,7 +7,7 @@
 use std::cell::RefCell;
 use std::collections::HashSet;
 
-use super::flips::Flip;
+use super::expr::Expr;
 use super::poly::{Monomial, Poly, Var, gcd, quotient};
 use super::var_bounds::VarBounds;
 
@@ -27,6 +27,14 @@ impl Division {
         let multiple = self.divisor.product(&self.quotient)?;
         self.dividend.minus(&multiple)?.minus(&self.remainder)
     }
+}
+
+/// `flipped = value ^ mask`, where both threads flip the bits of one mask.
+#[derive(Clone, Debug)]
+pub(super) struct Flip {
+    pub(super) mask: Expr,
+    pub(super) value: Poly,
+    pub(super) flipped: Poly,
 }
 
 /// Polynomials of which some hold and others do not.

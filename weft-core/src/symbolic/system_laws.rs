@@ -3,10 +3,9 @@
 //! positive.
 
 use super::expr::Exprs;
-use super::flips::Flip;
 use super::poly::{Poly, Var};
 use super::split_mix::SplitMix;
-use super::system::{Conditions, Division, System, ValueCases};
+use super::system::{Conditions, Division, Flip, System, ValueCases};
 use super::var_bounds::VarBounds;
 
 /// The unknowns of a system.

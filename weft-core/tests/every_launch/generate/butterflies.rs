@@ -79,6 +79,11 @@ impl Writer {
         self.barrier_mostly(15);
         let _ = writeln!(self.text, "{inner}:");
         let is_first = self.register("p");
+        if self.dice.chance(10) {
+            // Once more often than the loop has barriers.
+            let neighbour = self.binary("add.u32", own, "1", None);
+            self.element_of(elements, &neighbour, true);
+        }
         self.line(&format!("setp.eq.u32 {is_first}, {distance}, 0;\n    @{is_first} bra {next};"));
         self.barrier_mostly(15);
         let flipped = if self.dice.chance(85) { distance.clone() } else { size.clone() };
