@@ -163,7 +163,9 @@ fn prove(request: &CheckRequest<'_>) -> Result<CheckedProgram, CheckError> {
     let applied = CheckRequest { launch: &launch, ..*request };
     let mut checked = unstated::check(&applied, program)?;
     checked.report.launch = given.clone();
-    checked.report.assumptions.splice(0..0, Assumption::required(&given.requires));
+    let signed = launch.requires.iter().map(|own| requirements::signed(program, own));
+    let required = Assumption::required(given.requires.iter().zip(signed));
+    checked.report.assumptions.splice(0..0, required);
     let placement = elsewhere::placement(program, &checked.decides);
     if placement == program.placement {
         return Ok(checked);

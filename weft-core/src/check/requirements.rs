@@ -276,6 +276,23 @@ pub(super) fn named(program: &Program, requirement: &Requirement) -> Requirement
     named.unwrap_or_else(|never| match never {})
 }
 
+/// Returns the arguments in a requirement that are signed numbers.
+pub(super) fn signed(program: &Program, requirement: &Requirement) -> Vec<String> {
+    let named = named(program, requirement);
+    let variables = requirement.variables().into_iter().zip(named.variables());
+    let is_signed = |variable: &LaunchVariable| {
+        let LaunchVariable::Argument(at) = variable else { return false };
+        program.params.get(*at).is_some_and(|param| param.is_signed)
+    };
+    let mut all: Vec<String> = variables
+        .filter(|(variable, _)| is_signed(variable))
+        .map(|(_, name)| name.to_string())
+        .collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
 /// Words a contradiction among the requirements of a launch, which are as the user wrote them.
 fn misfit(program: &Program, launch: &Launch, reason: Contradiction) -> RequirementMisfit {
     let text = |at: usize| launch.requires.get(at).map(Requirement::to_string).unwrap_or_default();

@@ -97,9 +97,17 @@ pub enum Assumption {
 }
 
 impl Assumption {
-    /// Returns the assumption that launches fulfil these requirements; `None` if there are none.
-    pub fn required(requires: &[Requirement]) -> Option<Self> {
-        let all: Vec<_> = requires.iter().map(Requirement::to_string).collect();
+    /// Returns the assumption that launches fulfil these requirements, each with the arguments in it that are signed numbers, as
+    /// written; `None` if there are none.
+    pub fn required<'r>(
+        requires: impl Iterator<Item = (&'r Requirement, Vec<String>)>,
+    ) -> Option<Self> {
+        let text = |(requirement, signed): (&Requirement, Vec<String>)| match &*signed {
+            [] => requirement.to_string(),
+            [one] => format!("{requirement} ({one} is signed)"),
+            several => format!("{requirement} ({} are signed)", several.join(", ")),
+        };
+        let all: Vec<_> = requires.map(text).collect();
         (!all.is_empty()).then_some(Self::Required(all))
     }
 

@@ -1,6 +1,8 @@
 //! Finds the integer parameters that a kernel uses as signed numbers. PTX declares the `int` of CUDA C++ as `.u32`, so that
 //! the declaration does not tell.
 
+use std::collections::BTreeMap;
+
 use super::declared::{Field, NumberKind};
 use super::program::{Instr, Operand, Program, Reg};
 use crate::ptx::Space;
@@ -37,11 +39,12 @@ pub(super) fn mark(program: &mut Program) {
 /// Returns for each register whether a signed use depends on it.
 fn signed_registers(program: &Program) -> Vec<bool> {
     let mut signed = vec![false; program.registers as usize];
+    mark_halved(program, &mut signed);
     let mut changed = true;
     while changed {
         changed = false;
         for instr in program.code.iter().rev() {
-            let count = match instr.decoded().map(|decoded| number_use(decoded, instr)) {
+            let count = match instr.decoded().map(number_use) {
                 Some(SignUse::Signed(count)) => count,
                 Some(SignUse::Sum(count)) if writes_signed(instr, &signed) => count,
                 _ => continue,
@@ -60,7 +63,7 @@ fn writes_signed(instr: &Instr, signed: &[bool]) -> bool {
     instr.dests.iter().flatten().any(|dest: &Reg| signed[dest.index()])
 }
 
-fn number_use(decoded: &Decoded, instr: &Instr) -> SignUse {
+fn number_use(decoded: &Decoded) -> SignUse {
     let has = |modifier| decoded.modifiers.has(modifier);
     let (ty, from) = (decoded.ty(), decoded.source_type());
     match decoded.row.opcode {
@@ -76,7 +79,6 @@ fn number_use(decoded: &Decoded, instr: &Instr) -> SignUse {
             }
         }
         Opcode::Abs | Opcode::Shr if ty.is_signed() => SignUse::Signed(1),
-        Opcode::Shr if is_sign(instr, ty.bits()) => SignUse::Signed(1),
         Opcode::Cvt if from.is_signed() && (ty.bits() > from.bits() || ty.is_float()) => {
             SignUse::Signed(1)
         }
@@ -87,9 +89,25 @@ fn number_use(decoded: &Decoded, instr: &Instr) -> SignUse {
     }
 }
 
-/// Whether a shift to the right leaves the sign alone, as compilers write it for a division by a power of two.
-fn is_sign(shift: &Instr, bits: u32) -> bool {
-    shift.sources.get(1) == Some(&Operand::Constant(u64::from(bits) - 1))
+/// Marks registers to which their sign is added, as compilers write a signed division by a power of two.
+fn mark_halved(program: &Program, signed: &mut [bool]) {
+    let mut signs = BTreeMap::new();
+    for instr in &program.code {
+        let Some(decoded) = instr.decoded() else { continue };
+        let last = Operand::Constant(u64::from(decoded.ty().bits()) - 1);
+        match (decoded.row.opcode, &*instr.sources, instr.dests.first()) {
+            (Opcode::Shr, [Operand::Register(of), amount], Some(Some(sign))) if *amount == last => {
+                signs.insert(*sign, *of);
+            }
+            (Opcode::Add, [Operand::Register(a), Operand::Register(b)], _)
+                if signs.get(b) == Some(a) || signs.get(a) == Some(b) =>
+            {
+                signed[a.index()] = true;
+                signed[b.index()] = true;
+            }
+            _ => {}
+        }
+    }
 }
 
 fn orders(decoded: &Decoded) -> bool {

@@ -30,9 +30,11 @@ impl Runner<'_> {
                 let exit = self.facts.early_exits.exit(block);
                 for (side, next) in [(holds, *taken), (not, *otherwise)] {
                     let mut taken = self.with(reach, side);
-                    if exit.is_some_and(|exit| exit != next) {
+                    if exit == Some(next) {
+                        let stays = self.thread.exprs.not(taken.holds);
+                        self.stays.push(stays);
+                    } else if exit.is_some() {
                         taken.comes = reach.comes;
-                        self.stays.push(side);
                     }
                     self.edge(block, next, taken, state);
                 }
