@@ -320,7 +320,8 @@ fn a_report_lists_what_is_required() {
     let launch = launch(&["n<=1024", "#2 % 0x10==0"]);
     let report = run(&launch).unwrap();
     assert_eq!(report.verdict(), Verdict::Clean);
-    let required = Assumption::Required(vec!["n <= 1024".into(), "#2 % 16 == 0".into()]);
+    let required =
+        Assumption::Required(vec!["n <= 1024".into(), "#2 % 16 == 0 (m is signed)".into()]);
     assert_eq!(report.assumptions[0], required);
     assert_eq!(report.launch, launch);
 }
