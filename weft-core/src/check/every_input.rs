@@ -80,7 +80,7 @@ pub(super) fn settle(
     Unproved::default()
 }
 
-/// Warns of aligned barriers before which lanes of a warp might end, unless a run has done so.
+/// Adds a warning for each aligned barrier before which lanes of a warp might end, unless a run has warned of it.
 fn warn_of_exits(names: &Names<'_>, launch: &Launch, proof: &Proof, findings: &mut Vec<Finding>) {
     if launch.options.barrier_divergence == BarrierDivergence::Off {
         return;

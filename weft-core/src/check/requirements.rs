@@ -5,6 +5,7 @@
 //! value of an open argument, and so for those that are meant.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::convert::Infallible;
 
 use crate::explain::setting::shown_name;
@@ -276,21 +277,17 @@ pub(super) fn named(program: &Program, requirement: &Requirement) -> Requirement
     named.unwrap_or_else(|never| match never {})
 }
 
-/// Returns the arguments in a requirement that are signed numbers.
-pub(super) fn signed(program: &Program, requirement: &Requirement) -> Vec<String> {
+/// Returns the names of the arguments in a requirement that are signed numbers, as messages show them. The requirement names
+/// arguments by position.
+pub(super) fn signed(program: &Program, requirement: &Requirement) -> BTreeSet<String> {
     let named = named(program, requirement);
-    let variables = requirement.variables().into_iter().zip(named.variables());
     let is_signed = |variable: &LaunchVariable| {
         let LaunchVariable::Argument(at) = variable else { return false };
         program.params.get(*at).is_some_and(|param| param.is_signed)
     };
-    let mut all: Vec<String> = variables
-        .filter(|(variable, _)| is_signed(variable))
-        .map(|(_, name)| name.to_string())
-        .collect();
-    all.sort();
-    all.dedup();
-    all
+    let variables = requirement.variables().into_iter().zip(named.variables());
+    let signed = variables.filter(|(variable, _)| is_signed(variable));
+    signed.map(|(_, name)| name.to_string()).collect()
 }
 
 /// Words a contradiction among the requirements of a launch, which are as the user wrote them.

@@ -315,6 +315,7 @@ pub(crate) fn possible_barrier_exit(names: &Names<'_>, pc: Pc) -> Finding {
     ended_before(message, vec![names.site(Role::Waits, pc, Vec::new(), label)])
 }
 
+/// The warning about a barrier that is the site.
 fn ended_before(message: String, sites: Vec<Site>) -> Finding {
     let notes = vec!["PTX does not wait for threads that have exited".to_owned()];
     let help = "let the lanes that have nothing to do reach the barrier, as CUDA asks of `__syncthreads`; \

@@ -1,6 +1,7 @@
 //! The assumptions that a verdict can rest on, and their sentences in reports.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use crate::launch::Dim3;
 use crate::launch::requires::Requirement;
@@ -97,15 +98,18 @@ pub enum Assumption {
 }
 
 impl Assumption {
-    /// Returns the assumption that launches fulfil these requirements, each with the arguments in it that are signed numbers, as
-    /// written; `None` if there are none.
+    /// Returns the assumption that launches fulfil these requirements; `None` if there are none. With each requirement come the
+    /// names of those arguments in it that are signed numbers.
     pub fn required<'r>(
-        requires: impl Iterator<Item = (&'r Requirement, Vec<String>)>,
+        requires: impl Iterator<Item = (&'r Requirement, BTreeSet<String>)>,
     ) -> Option<Self> {
-        let text = |(requirement, signed): (&Requirement, Vec<String>)| match &*signed {
-            [] => requirement.to_string(),
-            [one] => format!("{requirement} ({one} is signed)"),
-            several => format!("{requirement} ({} are signed)", several.join(", ")),
+        let text = |(requirement, signed): (&Requirement, BTreeSet<String>)| {
+            let names = signed.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+            match signed.len() {
+                0 => requirement.to_string(),
+                1 => format!("{requirement} ({names} is signed)"),
+                _ => format!("{requirement} ({names} are signed)"),
+            }
         };
         let all: Vec<_> = requires.map(text).collect();
         (!all.is_empty()).then_some(Self::Required(all))

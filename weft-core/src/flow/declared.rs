@@ -108,7 +108,7 @@ pub struct Field {
     pub offset: u64,
     /// Size in bytes.
     pub size: u64,
-    /// What it holds, if it is a number.
+    /// What it is as a number; of no meaning if it is used as an address.
     pub kind: NumberKind,
     /// Whether all loads of any of its bytes load exactly these bytes.
     pub is_alone: bool,

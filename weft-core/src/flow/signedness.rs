@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::declared::{Field, NumberKind};
+use super::fixpoint::ByRegister;
 use super::program::{Instr, Operand, Program, Reg};
 use crate::ptx::Space;
 use crate::ptx::isa::{Decoded, Effect, Modifier, Opcode};
@@ -18,8 +19,8 @@ enum SignUse {
     Other,
 }
 
-/// Marks each parameter, and each field of a structure, if the sign of its value decides about a result: in an order, a
-/// division, a shift to the right, or an extension to more bits. A sum or product with the value counts as the value.
+/// Marks each parameter, and each field of a structure, whose value is used as a signed number: in an order, a division, a shift
+/// to the right, or an extension to more bits. A use of a sum or a product with the value counts as one of the value.
 pub(super) fn mark(program: &mut Program) {
     let signed = signed_registers(program);
     let Program { code, params, fields, .. } = program;
@@ -39,31 +40,37 @@ pub(super) fn mark(program: &mut Program) {
 /// Returns for each register whether a signed use depends on it.
 fn signed_registers(program: &Program) -> Vec<bool> {
     let mut signed = vec![false; program.registers as usize];
-    mark_halved(program, &mut signed);
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for instr in program.code.iter().rev() {
-            let count = match instr.decoded().map(number_use) {
-                Some(SignUse::Signed(count)) => count,
-                Some(SignUse::Sum(count)) if writes_signed(instr, &signed) => count,
-                _ => continue,
-            };
-            for source in instr.sources.iter().take(count) {
-                if let Operand::Register(register) = source {
-                    changed |= !std::mem::replace(&mut signed[register.index()], true);
-                }
+    let writers = ByRegister::of(program, |instr| instr.dests.iter().flatten().copied());
+    let mut work = halved(program);
+    for instr in &program.code {
+        if let Some(SignUse::Signed(count)) = instr.decoded().map(sign_use) {
+            work.extend(first_sources(instr, count));
+        }
+    }
+    while let Some(register) = work.pop() {
+        if std::mem::replace(&mut signed[register.index()], true) {
+            continue;
+        }
+        for writer in writers.of_register(register) {
+            let instr = &program.code[writer.index()];
+            if let Some(SignUse::Sum(count)) = instr.decoded().map(sign_use) {
+                work.extend(first_sources(instr, count));
             }
         }
     }
     signed
 }
 
-fn writes_signed(instr: &Instr, signed: &[bool]) -> bool {
-    instr.dests.iter().flatten().any(|dest: &Reg| signed[dest.index()])
+/// Returns the registers among the first `count` sources of an instruction.
+fn first_sources(instr: &Instr, count: usize) -> impl Iterator<Item = Reg> {
+    let register = |source: &Operand| match source {
+        Operand::Register(register) => Some(*register),
+        _ => None,
+    };
+    instr.sources.iter().take(count).filter_map(register)
 }
 
-fn number_use(decoded: &Decoded) -> SignUse {
+fn sign_use(decoded: &Decoded) -> SignUse {
     let has = |modifier| decoded.modifiers.has(modifier);
     let (ty, from) = (decoded.ty(), decoded.source_type());
     match decoded.row.opcode {
@@ -89,9 +96,9 @@ fn number_use(decoded: &Decoded) -> SignUse {
     }
 }
 
-/// Marks registers to which their sign is added, as compilers write a signed division by a power of two.
-fn mark_halved(program: &Program, signed: &mut [bool]) {
-    let mut signs = BTreeMap::new();
+/// Returns the registers to which their own sign bit is added, as compilers write a signed division by a power of two.
+fn halved(program: &Program) -> Vec<Reg> {
+    let (mut signs, mut found) = (BTreeMap::new(), Vec::new());
     for instr in &program.code {
         let Some(decoded) = instr.decoded() else { continue };
         let last = Operand::Constant(u64::from(decoded.ty().bits()) - 1);
@@ -102,14 +109,15 @@ fn mark_halved(program: &Program, signed: &mut [bool]) {
             (Opcode::Add, [Operand::Register(a), Operand::Register(b)], _)
                 if signs.get(b) == Some(a) || signs.get(a) == Some(b) =>
             {
-                signed[a.index()] = true;
-                signed[b.index()] = true;
+                found.extend([*a, *b]);
             }
             _ => {}
         }
     }
+    found
 }
 
+/// Whether a comparison depends on more than whether the two are equal.
 fn orders(decoded: &Decoded) -> bool {
     const ORDERS: [Modifier; 4] = [Modifier::Lt, Modifier::Le, Modifier::Gt, Modifier::Ge];
     ORDERS.into_iter().any(|order| decoded.modifiers.has(order))

@@ -1,6 +1,6 @@
 //! Early exits: branches at which threads end that have not accessed memory that threads share, nor met other threads. What
-//! the others do is the same without them, and neither barriers nor exchanges wait for them: "barriers exclusively waiting on
-//! arrivals from exited threads are always released" (PTX ISA §9.7.12.7).
+//! the others do is the same without them, and neither barriers nor exchanges wait for them, except `elect.sync`: "barriers
+//! exclusively waiting on arrivals from exited threads are always released" (PTX ISA §9.7.12.7).
 
 use std::collections::BTreeMap;
 
@@ -30,31 +30,25 @@ impl EarlyExits {
                     _ => false,
                 })
         };
-        let blocks = (0..program.blocks.len()).map(BlockId::at);
-        let first = blocks.take_while(|block| is_quiet(*block));
+        let all = || (0..program.blocks.len()).map(BlockId::at);
+        // From the last block to the first: what follows a block outside of loops comes behind it.
+        let mut ends_quietly = vec![false; program.blocks.len()];
+        for block in all().rev() {
+            let next = program.blocks[block.index()].terminator.successors();
+            ends_quietly[block.index()] =
+                is_quiet(block) && next.iter().all(|next| ends_quietly[next.index()]);
+        }
         let exit = |block: BlockId| {
             let terminator = &program.blocks[block.index()].terminator;
             let Terminator::Branch { taken, otherwise, .. } = terminator else { return None };
-            let ends = |side: &BlockId| ends_quietly(program, *side, &is_quiet);
-            Some((block, [*taken, *otherwise].into_iter().find(ends)?))
+            let exit = [*taken, *otherwise].into_iter().find(|side| ends_quietly[side.index()])?;
+            Some((block, exit))
         };
-        Self(first.filter_map(exit).collect())
+        Self(all().take_while(|block| is_quiet(*block)).filter_map(exit).collect())
     }
 
     /// The block that begins the way to an early exit at a branch.
     pub(super) fn exit(&self, branch: BlockId) -> Option<BlockId> {
         self.0.get(&branch).copied()
     }
-}
-
-/// Whether a thread that comes to a block ends without an access or a barrier.
-fn ends_quietly(program: &Program, from: BlockId, is_quiet: &dyn Fn(BlockId) -> bool) -> bool {
-    let mut work = vec![from];
-    while let Some(block) = work.pop() {
-        if !is_quiet(block) {
-            return false;
-        }
-        work.extend(program.blocks[block.index()].terminator.successors());
-    }
-    true
 }

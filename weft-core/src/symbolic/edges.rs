@@ -29,14 +29,15 @@ impl Runner<'_> {
                 let not = self.thread.exprs.not(holds);
                 let exit = self.facts.early_exits.exit(block);
                 for (side, next) in [(holds, *taken), (not, *otherwise)] {
-                    let mut taken = self.with(reach, side);
+                    let mut goes = self.with(reach, side);
                     if exit == Some(next) {
-                        let stays = self.thread.exprs.not(taken.holds);
+                        let stays = self.thread.exprs.not(goes.holds);
                         self.stays.push(stays);
                     } else if exit.is_some() {
-                        taken.comes = reach.comes;
+                        // All threads that do not end here come to the other side.
+                        goes.comes = reach.comes;
                     }
-                    self.edge(block, next, taken, state);
+                    self.edge(block, next, goes, state);
                 }
             }
             Terminator::Switch { index, targets } => {

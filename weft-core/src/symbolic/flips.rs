@@ -4,40 +4,36 @@
 use super::expr::{BinaryOperator, Expr, ExprNode};
 use super::poly::Poly;
 use super::system::{Flip, System};
-use super::view::{Copy, Views};
+use super::view::Views;
 
 impl Views<'_> {
-    /// Adds of each unknown that is a flipped number what number that is, if both threads flip the same bits. Returns whether there
-    /// is one.
+    /// Adds, for each unknown that stands for `value ^ mask` with a mask that both threads have, how it relates to the value. Returns
+    /// whether there is one.
     pub(super) fn find_flips(&mut self) -> bool {
-        let xor = |of: Expr| match self.exprs().node(of) {
-            ExprNode::Binary(BinaryOperator::Xor, a, b) if self.exprs().bits(of) > 1 => {
-                [(a, b), (b, a)].into_iter().find(|(_, mask)| self.is_same_for_both(*mask))
-            }
-            _ => None,
-        };
-        let mut found: Vec<_> = self
-            .unknowns
-            .iter()
-            .filter_map(|((of, copy), (var, is_signed))| {
-                let (value, mask) = xor(*of)?;
-                Some((*of, *copy, *var, *is_signed, value, mask))
-            })
-            .collect();
-        found.sort_unstable_by_key(|(of, copy, ..)| (*of, *copy == Copy::Second));
-        for (_, copy, var, is_signed, value, mask) in &found {
-            let value = self.exact(*value, *is_signed, *copy);
-            let flip = Flip { mask: *mask, value, flipped: Poly::var(*var) };
+        let mut unknowns: Vec<_> = self.unknowns.iter().map(|(key, own)| (*key, *own)).collect();
+        unknowns.sort_unstable();
+        for ((of, copy), (flipped, is_signed)) in unknowns {
+            let Some((value, mask)) = self.flipped(of) else { continue };
+            let value = self.exact(value, is_signed, copy);
             // Equal numbers have equal bits only if both are signed, or neither.
-            let flips = &mut self.system.flips[usize::from(*is_signed)];
-            flips.push(flip);
+            let flips = &mut self.system.flips[usize::from(is_signed)];
+            flips.push(Flip { mask, value, flipped: Poly::var(flipped) });
         }
-        !found.is_empty()
+        self.system.flips.iter().any(|own| !own.is_empty())
+    }
+
+    /// The value and the mask of an expression `value ^ mask`, if both threads have the same mask.
+    fn flipped(&self, of: Expr) -> Option<(Expr, Expr)> {
+        let ExprNode::Binary(BinaryOperator::Xor, a, b) = self.exprs().node(of) else {
+            return None;
+        };
+        let is_number = self.exprs().bits(of) > 1;
+        [(a, b), (b, a)].into_iter().find(|(_, mask)| is_number && self.is_same_for_both(*mask))
     }
 }
 
 impl System {
-    /// Makes numbers equal whose partners are, and a number the partner of its partner.
+    /// Makes two values equal if the flipped ones are, and the reverse; and a value the flipped one of what it is flipped to.
     pub(super) fn follow_flips(&mut self) -> bool {
         let mut found = Vec::new();
         for flips in &self.flips {

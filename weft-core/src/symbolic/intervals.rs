@@ -24,14 +24,21 @@ pub(super) struct IterationsSince {
     pub(super) next: u64,
     /// Any, whatever the other bits say.
     pub(super) any: u64,
-    /// The loops that contain the access and in which a barrier comes before the next iteration of them, or of a loop around
-    /// them. Of two threads behind one barrier that are there, none is in an earlier iteration than the other: all threads
-    /// come to that barrier, so that the other one has passed it.
-    pub(super) settled: u64,
-    /// Those of them that no way leaves without a barrier.
-    pub(super) closed: u64,
-    /// The synchronized loops that contain the access.
+    /// Where the access lies in the loops around it.
+    pub(super) place: LoopPlace,
+}
+
+/// Where a block lies in the synchronized loops around it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct LoopPlace {
+    /// The loops that contain it.
     pub(super) inside: u64,
+    /// Those of them of which no way leads without a barrier to the next iteration, of the loop or of one around it. Two threads
+    /// that are at such places behind one barrier are in the same iteration: all threads come to the barrier in front of the
+    /// next one, and a thread that was in a later iteration would have passed it.
+    pub(super) settled: u64,
+    /// Those of the settled ones that no way leaves without a barrier.
+    pub(super) closed: u64,
 }
 
 /// How the iterations of two accesses relate. Bits stand for the synchronized loops.
@@ -58,7 +65,7 @@ impl IterationsSince {
 impl IterationRelation {
     /// How the iterations of two accesses behind one barrier relate. `within`: the loops that contain the barrier.
     pub(super) fn of(within: u64, a: IterationsSince, b: IterationsSince) -> Self {
-        let settled = a.settled & b.settled;
+        let settled = a.place.settled & b.place.settled;
         let any = (a.any | b.any) & !settled;
         let (ahead_a, ahead_b) = (a.next & !b.next & !settled, b.next & !a.next & !settled);
         Self {
@@ -104,7 +111,8 @@ pub(super) fn intervals(
     for (at, access) in thread.accesses.iter().enumerate() {
         by_block.entry(access.block).or_default().push(at);
     }
-    let walk = Walk { program, slice, variances, barriers, by_block };
+    let mut walk = Walk { program, slice, variances, barriers, by_block, places: BTreeMap::new() };
+    walk.places = walk.by_block.keys().map(|block| (*block, walk.place(*block))).collect();
     let mut all = vec![walk.from(None)];
     all.extend(barriers.iter().map(|barrier| walk.from(Some(*barrier))));
     all
@@ -116,6 +124,8 @@ struct Walk<'a> {
     variances: &'a Variances,
     barriers: &'a BTreeSet<BlockId>,
     by_block: BTreeMap<BlockId, Vec<usize>>,
+    /// The places of the blocks with accesses.
+    places: BTreeMap<BlockId, LoopPlace>,
 }
 
 impl Walk<'_> {
@@ -138,11 +148,10 @@ impl Walk<'_> {
                 continue;
             }
             *ways += 1;
-            if let Some(accesses) = self.by_block.get(&block) {
-                let since = self.placed(block, since);
-                for access in accesses {
-                    interval.accesses.entry(*access).or_default().insert(since);
-                }
+            let placed =
+                self.places.get(&block).map(|place| IterationsSince { place: *place, ..since });
+            for access in self.by_block.get(&block).into_iter().flatten() {
+                interval.accesses.entry(*access).or_default().extend(placed);
             }
             if !self.barriers.contains(&block) {
                 work.extend(self.next(block, since, within));
@@ -189,8 +198,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Adds what the place of a block in the loops around it says.
-    fn placed(&self, block: BlockId, since: IterationsSince) -> IterationsSince {
+    fn place(&self, block: BlockId) -> LoopPlace {
         let (mut reached, mut work) = (BTreeSet::new(), vec![block]);
         while let Some(at) = work.pop() {
             if !self.barriers.contains(&at) {
@@ -198,17 +206,18 @@ impl Walk<'_> {
             }
         }
         let blocks = &self.program.blocks;
-        let (mut settled, mut closed) = (0, 0);
+        let mut place = LoopPlace { inside: self.loops(block), ..LoopPlace::default() };
         for header in &blocks[block.index()].loops {
-            // From here on, no loop is settled: a way leads to the next iteration of this one.
+            // A way leads to the next iteration of this loop, so that no loop within it is settled either.
             if reached.contains(header) {
                 break;
             }
             let is_left = |at: &BlockId| !blocks[at.index()].loops.contains(header);
-            settled |= self.variances.bit(*header);
-            closed |= if reached.iter().any(is_left) { 0 } else { self.variances.bit(*header) };
+            place.settled |= self.variances.bit(*header);
+            place.closed |=
+                if reached.iter().any(is_left) { 0 } else { self.variances.bit(*header) };
         }
-        IterationsSince { settled, closed, inside: self.loops(block), ..since }
+        place
     }
 
     /// What is known where a block is reached that might be the header of a loop, from outside of that loop.

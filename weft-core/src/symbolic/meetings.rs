@@ -20,7 +20,7 @@ pub(super) struct Meetings {
     pub(super) variances: Variances,
     /// The blocks that end with barriers of the cta.
     pub(super) barriers: BTreeSet<BlockId>,
-    /// The barriers of the cta before which some of its threads might have ended, but not all.
+    /// The barriers and exchanges before which some threads of the cta might have ended, and others not.
     pub(super) after_exits: BTreeSet<Pc>,
     /// What is taken for granted.
     pub(super) assumed: BTreeSet<ArithmeticAssumption>,
@@ -57,8 +57,7 @@ pub(super) fn of(
 }
 
 /// Returns the blocks that end with barriers of the cta, if all threads of the cta come to all barriers together, and all
-/// lanes of a warp to all exchanges. `wraps`: whether numbers of threads
-/// in the grid might wrap around.
+/// lanes of a warp to all exchanges. `wraps`: whether numbers of threads in the grid might wrap around.
 fn separating(
     program: &Program,
     thread: &SymbolicThread,
@@ -91,7 +90,7 @@ fn separating(
     if gaps.is_empty() { Ok(found) } else { Err(gaps) }
 }
 
-/// The barriers of the cta before which some of its threads might have ended, but not all.
+/// Returns the barriers and exchanges before which some threads of the cta might have ended, and others not.
 fn after_exits(thread: &SymbolicThread, variances: &Variances) -> BTreeSet<Pc> {
     let might_split = |stays: Expr| variances.variance(stays) > Variance::Cta;
     let barriers = thread.barriers.iter().filter(|own| own.stays.is_some_and(might_split));

@@ -12,8 +12,8 @@ pub(super) struct NumberUse {
     pub(super) unsigned: bool,
 }
 
-/// Returns how each expression is used, by its index. The signed parameters of the program are, also where no expression
-/// says so.
+/// Returns how each expression is used, by its index. Signed parameters of the program count as used so, even if no expression
+/// uses them.
 pub(super) fn uses(exprs: &Exprs, program: &Program) -> Vec<NumberUse> {
     use BinaryOperator::{
         Add, Ashr, Lshr, Mul, Sdiv, Shl, Slt, SmulHigh, Srem, Udiv, Ult, UmulHigh, Urem,

@@ -219,7 +219,7 @@ struct ValueLimit {
 }
 
 impl ValueLimit {
-    /// The bounds, but for a side to which a range does not grow beyond another one.
+    /// As `applied`, but an end of the range that has moved away from that of the `old` range is as far away as the bounds permit.
     fn widened(&self, range: Option<ValueRange>, old: Option<ValueRange>) -> ValueRange {
         let (least, most) = self.applied(None);
         let Some((range, old)) = range.zip(old) else { return (least, most) };

@@ -14,7 +14,7 @@ pub(crate) struct Proof {
     pub(crate) block: [ExtentBound; 3],
     /// The extents of the grids.
     pub(crate) grid: [ExtentBound; 3],
-    /// The barriers of the cta before which some of its threads might have ended, but not all.
+    /// The barriers and exchanges before which some threads of the cta might have ended, and others not.
     pub(crate) after_exits: BTreeSet<Pc>,
     /// What is assumed of integers.
     pub(crate) arithmetic: BTreeSet<ArithmeticAssumption>,

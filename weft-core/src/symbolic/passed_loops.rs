@@ -1,9 +1,9 @@
 //! Iterations of a loop that one thread of a cta begins behind a barrier and another one does not, since it has left the loop
 //! behind it: if all threads of the cta enter the loop and go on, or none, the two are not there at once. Compilers test before
-//! a loop whether it has any iteration, and at its end whether it has another one. Nor are two threads there at once of which one
-//! is in a loop that it does not leave without another barrier, and the other one is behind that loop.
+//! a loop whether it has any iteration, and at its end whether it has another one. Likewise, a thread is not behind a loop while
+//! another one is in it that has a barrier to come to before it leaves the loop.
 
-use super::intervals::IterationsSince;
+use super::intervals::{IterationsSince, LoopPlace};
 use super::variance::Variances;
 use crate::flow::{BlockId, Program};
 
@@ -18,6 +18,17 @@ struct PassedLoop {
     last: BlockId,
     /// The loops around it, as bits.
     around: u64,
+}
+
+impl PassedLoop {
+    /// Whether a thread at a place in the loop has a barrier before it that another thread, behind the loop, has passed: in the
+    /// loops around both, they are in the same iterations.
+    fn keeps_in(&self, within: LoopPlace, (block, behind): (BlockId, IterationsSince)) -> bool {
+        let around_both = self.around & behind.place.inside;
+        self.bit & within.closed != 0
+            && block > self.last
+            && around_both & !(within.settled & behind.place.settled) == 0
+    }
 }
 
 impl PassedLoops {
@@ -41,13 +52,7 @@ impl PassedLoops {
         second: (BlockId, IterationsSince),
     ) -> bool {
         self.0.iter().any(|own| {
-            let is_behind = |(block, other): (BlockId, IterationsSince), since: IterationsSince| {
-                let around_both = own.around & other.inside;
-                own.bit & since.closed != 0
-                    && block > own.last
-                    && around_both & !(since.settled & other.settled) == 0
-            };
-            if is_behind(first, second.1) || is_behind(second, first.1) {
+            if own.keeps_in(first.1.place, second) || own.keeps_in(second.1.place, first) {
                 return true;
             }
             // Both threads are in the iterations of the outer loops that the barrier belongs to, or in the first ones.

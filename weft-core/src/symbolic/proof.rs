@@ -160,6 +160,7 @@ pub(super) struct Prover<'a> {
     /// The buffers and variables in which there are locks that order accesses.
     pub(super) relied_on: BTreeSet<AddressBase>,
     scope: ProofScope<'a>,
+    /// As in [`Proof`].
     after_exits: BTreeSet<Pc>,
     pub(super) assumed: BTreeSet<ArithmeticAssumption>,
     pub(super) gaps: Vec<Gap>,

@@ -21,6 +21,7 @@ impl ProofScope<'_> {
         !matches!(self, Self::Open(_))
     }
 
+    /// Whether these two accesses are to be compared, given in the order of the program.
     pub(super) fn has(self, a: Pc, b: Pc) -> bool {
         match self {
             Self::Kernel => true,

@@ -50,7 +50,7 @@ pub(super) struct SymbolicBarrier {
     pub(super) reach: ReachCondition,
     /// The last operand: the lanes that take part, if it is one of a warp.
     pub(super) last: Option<Expr>,
-    /// That the thread has not left by an early exit, if there is one before it.
+    /// That the thread has left by none of the early exits before it, if there are some.
     pub(super) stays: Option<Expr>,
 }
 
@@ -118,6 +118,7 @@ pub(super) struct ProgramFacts<'a> {
     pub(super) is_constant: &'a dyn Fn(Pc) -> bool,
     /// The atomics that take locks, with their words.
     pub(super) takings: &'a BTreeMap<BlockStep, usize>,
+    /// The branches at which threads end before they do anything that others could notice.
     pub(super) early_exits: &'a EarlyExits,
 }
 
@@ -220,7 +221,7 @@ pub(super) struct Runner<'a> {
     dominators: Vec<Option<BlockId>>,
     /// For each block that has run, whether the thread comes there.
     comes: BTreeMap<BlockId, Expr>,
-    /// That the thread has not left by an early exit: one condition for each of these.
+    /// For each early exit so far: that the thread has not left by it.
     pub(super) stays: Vec<Expr>,
     pub(super) derived: DerivedRegisters,
     /// For each loop, the registers that it writes.

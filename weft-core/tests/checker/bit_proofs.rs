@@ -373,3 +373,25 @@ fn many_clean_kernels_have_no_race_in_a_run() {
     let (clean, raced) = compare(1000..6000);
     assert!(clean > 600 && raced > 1500, "{clean} clean, {raced} with a race");
 }
+
+/// The way to an early exit has more paths than could be followed one after the other.
+#[test]
+fn ways_to_an_early_exit_join() {
+    let branches: Vec<String> = (0..60)
+        .map(|at| {
+            format!(
+                "setp.eq.u32 %p2, %r1, {at};\n@%p2 bra SKIP{at};\nadd.u32 %r4, %r4, {at};\nSKIP{at}:\n"
+            )
+        })
+        .collect();
+    let branches = branches.concat();
+    let body = |guard: &str| {
+        format!(
+            "mov.u32 %r4, %r2;\nsetp.lt.u32 %p1, %r2, %r1;\n@%p1 bra GO;\n{branches}ret;\nGO:\n{STORE}{guard}bar.sync 0;"
+        )
+    };
+    assert!(is_proved_with(&body(""), 48, 1, ""));
+    // Here some threads end between a store and the barrier.
+    let leaves = "setp.eq.u32 %p3, %r2, 5;\n@%p3 bra END;\n";
+    assert!(!is_proved_with(&format!("{}\nEND:", body(leaves)), 48, 1, ""));
+}

@@ -433,3 +433,51 @@ fn nothing_is_called_clean_for_any_grid() {
     let report = check(&module, module.kernel("k").unwrap(), &launch).unwrap();
     assert_eq!(report.verdict(), Verdict::Clean);
 }
+
+/// A kernel that uses `n`, declared as `.u32`, in this way.
+fn using(line: &str) -> String {
+    format!(
+        ".version 8.0\n.target sm_80\n.address_size 64\n\
+         .visible .entry k(.param .u64 out, .param .u32 n)\n{{\n.reg .b32 %r<8>;\n.reg .b64 %rd<8>;\n\
+         .reg .f32 %f<2>;\n.reg .pred %p<2>;\nld.param.u64 %rd1, [out];\nld.param.u32 %r1, [n];\n\
+         mov.u32 %r2, %tid.x;\n{line}\nmad.wide.u32 %rd2, %r2, 4, %rd1;\nst.global.u32 [%rd2], %r2;\nret;\n}}\n"
+    )
+}
+
+#[test]
+fn a_number_is_signed_if_a_use_depends_on_its_sign() {
+    let says_signed = |line: &str| {
+        let module = ptx::parse(&using(line));
+        assert!(module.errors.is_empty(), "{line}: {:?}", module.errors);
+        let report = check(&module, module.kernel("k").unwrap(), &launch(&["n != 7"])).unwrap();
+        report.assumptions[0] == Assumption::Required(vec!["n != 7 (n is signed)".into()])
+    };
+    let signed = [
+        "setp.lt.s32 %p1, %r2, %r1;",
+        "max.s32 %r3, %r1, %r2;",
+        "div.s32 %r3, %r2, %r1;",
+        "shr.s32 %r3, %r1, 2;",
+        "mul.wide.s32 %rd3, %r1, 4;",
+        "cvt.s64.s32 %rd3, %r1;",
+        "cvt.rn.f32.s32 %f1, %r1;",
+        // Of a sum, of a product, and of a copy.
+        "add.s32 %r3, %r2, %r1;\nmul.lo.s32 %r4, %r3, %r2;\nmov.u32 %r5, %r4;\nsetp.ge.s32 %p1, %r5, %r2;",
+        // The half, rounded towards zero.
+        "shr.u32 %r3, %r1, 31;\nadd.s32 %r4, %r1, %r3;\nshr.u32 %r5, %r4, 1;",
+    ];
+    for line in signed {
+        assert!(says_signed(line), "{line}");
+    }
+    let others = [
+        "add.s32 %r3, %r2, %r1;",
+        "setp.eq.s32 %p1, %r2, %r1;",
+        "setp.lt.u32 %p1, %r2, %r1;",
+        "shr.u32 %r3, %r1, 31;",
+        "mul.wide.u32 %rd3, %r1, 4;\nsetp.lt.s64 %p1, %rd3, 0;",
+        // An order of something else that depends on it.
+        "and.b32 %r3, %r1, 3;\nsetp.lt.s32 %p1, %r3, %r2;",
+    ];
+    for line in others {
+        assert!(!says_signed(line), "{line}");
+    }
+}

@@ -90,8 +90,8 @@ fn open_extents(program: &Program, kernel: &Function, launch: &Launch) -> Vec<Ax
     Axis::ALL.into_iter().filter(|axis| !is_stated && is_open(axis)).collect()
 }
 
-/// Returns the condition that a number is not negative, in the place of one that it is positive; `None` of other conditions,
-/// and of a number that cannot be negative.
+/// Returns the condition that a number is not negative, given the condition that it is positive. `None` if that is no such
+/// condition, or the number is unsigned.
 pub(super) fn not_negative(program: &Program, positive: &Requirement) -> Option<Requirement> {
     let Requirement { first: Clause::Compare(number, comparison, least), rest } = positive else {
         return None;

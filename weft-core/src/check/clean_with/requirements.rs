@@ -178,13 +178,13 @@ impl RequirementSearch<'_> {
             }
         }
         for at in 0..chosen.len() {
+            let weak = candidates::not_negative(self.program, &chosen[at]);
+            let Some(weak) = weak else { continue };
             let mut weaker = chosen.clone();
-            if let Some(weak) = candidates::not_negative(self.program, &chosen[at]) {
-                weaker[at] = weak;
-                let is_enough = self.attempt(&weaker, ProofScope::Kernel) == ProofAttempt::Proved;
-                if is_enough && self.is_excluded(&weaker) {
-                    chosen = weaker;
-                }
+            weaker[at] = weak;
+            let is_enough = self.attempt(&weaker, ProofScope::Kernel) == ProofAttempt::Proved;
+            if is_enough && self.is_excluded(&weaker) {
+                chosen = weaker;
             }
         }
         chosen

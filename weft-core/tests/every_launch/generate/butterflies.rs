@@ -78,13 +78,13 @@ impl Writer {
         self.line(&format!("shr.u32 {distance}, {size}, 1;"));
         self.barrier_mostly(15);
         let _ = writeln!(self.text, "{inner}:");
-        let is_first = self.register("p");
         if self.dice.chance(10) {
-            // Once more often than the loop has barriers.
+            // What comes before the end of the loop is decided happens once more often than the barriers.
             let neighbour = self.binary("add.u32", own, "1", None);
             self.element_of(elements, &neighbour, true);
         }
-        self.line(&format!("setp.eq.u32 {is_first}, {distance}, 0;\n    @{is_first} bra {next};"));
+        let is_over = self.register("p");
+        self.line(&format!("setp.eq.u32 {is_over}, {distance}, 0;\n    @{is_over} bra {next};"));
         self.barrier_mostly(15);
         let flipped = if self.dice.chance(85) { distance.clone() } else { size.clone() };
         self.exchange_with(elements, own, &flipped);
