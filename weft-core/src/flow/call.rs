@@ -39,28 +39,35 @@ impl<'m> Linker<'m> {
         if self.functions.get(name).is_some() {
             return self.call_of(frame, instruction, &call, name, condition, place);
         }
-        let (scopes, functions) = (&frame.scopes, self.functions);
-        let names = FunctionNames { module: self.module, body: frame.body, scopes, functions };
-        let Some(targets) = frame.definitions.targets(names, frame.scope, &call) else {
-            let operation = Operation::Call(*callee, Unlinked::NoTargets);
-            let unlinked = stays(operation, condition, Vec::new(), place);
-            return self.push(LinkedLine::Instr(unlinked), instruction.span);
-        };
+        let (scopes, functions, taken) = (&frame.scopes, self.functions, self.taken.as_slice());
+        let names =
+            FunctionNames { module: self.module, body: frame.body, scopes, functions, taken };
+        let targets = frame.definitions.targets(names, frame.scope, &call);
         self.when(condition, place, instruction.span, |linker| {
             linker.dispatch(frame, instruction, &call, &targets, place)
         })
     }
 
     /// Links a call through a register as a switch over the addresses of its targets. A call of null aborts the launch.
+    /// Where a call might have other targets, a call of one of those stays one instruction.
     fn dispatch(
         &mut self,
         frame: &mut Frame<'m>,
         instruction: &'m Instruction,
         call: &Call<'m>,
-        Targets { functions: targets, may_be_null }: &Targets<'m>,
+        Targets { functions: targets, may_be_null, are_all }: &Targets<'m>,
         place: PlaceId,
     ) -> Result<(), LinkError> {
         let span = instruction.span;
+        let other = stays(
+            Operation::Call(call.callee.name().unwrap_or(span), Unlinked::NoTargets),
+            None,
+            Vec::new(),
+            place,
+        );
+        if targets.is_empty() {
+            return self.push(LinkedLine::Instr(other), span);
+        }
         let address = self.source(frame, instruction, call.callee, ptx::Type::B64)?;
         let (is_equal, select) = match self.module.address_size {
             32 => ("setp.eq.u32", "selp.b32"),
@@ -73,8 +80,8 @@ impl<'m> Linker<'m> {
             let condition = Some(Condition { register, negated: false });
             self.push(LinkedLine::Exit { condition, place, traps: true }, span)?;
         }
-        // An address that is none of the targets gives an index past the switch's list: the switch is then undefined,
-        // as the call is.
+        // An address that is none of the targets gives the index of the last label or, if these are all targets, one
+        // past the switch's list: the switch is then undefined, as the call is.
         let mut index = Operand::Constant(targets.len() as u64);
         let mut labels = Vec::with_capacity(targets.len());
         for (at, target) in targets.iter().enumerate().rev() {
@@ -88,12 +95,18 @@ impl<'m> Linker<'m> {
             labels.push(self.new_label());
         }
         labels.reverse();
+        labels.extend((!are_all).then(|| self.new_label()));
+        let last = labels.last().copied().filter(|_| !are_all);
         self.push(LinkedLine::Switch { index, targets: labels.clone(), place }, span)?;
         let behind = self.new_label();
         for (target, label) in targets.iter().zip(labels) {
             self.push(LinkedLine::Label(label), span)?;
             self.call_of(frame, instruction, call, target, None, place)?;
             self.push(LinkedLine::Jump { condition: None, target: behind, place }, span)?;
+        }
+        if let Some(label) = last {
+            self.push(LinkedLine::Label(label), span)?;
+            self.push(LinkedLine::Instr(other), span)?;
         }
         self.push(LinkedLine::Label(behind), span)
     }
@@ -354,7 +367,7 @@ fn stays(
 }
 
 /// Returns an instruction for the linker to add.
-fn computed(mnemonic: &str, to: Reg, from: &[Operand], place: PlaceId) -> Instr {
+pub(super) fn computed(mnemonic: &str, to: Reg, from: &[Operand], place: PlaceId) -> Instr {
     Instr {
         operation: isa::decode(mnemonic).map(Arc::new).map_or(Operation::Unknown, Operation::Known),
         guard: None,

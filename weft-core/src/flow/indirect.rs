@@ -1,11 +1,16 @@
 //! Finds the functions that a call through a register can reach: those of its `.calltargets`, or those whose addresses
-//! are the only values moved into the register, apart from null, which cannot be called (PTX ISA §9.7.12.5).
+//! are the only values moved into the register, apart from null, which cannot be called (PTX ISA §9.7.12.5). Otherwise
+//! they are among the functions that take what the call passes and whose addresses are somewhere, as in a table of
+//! methods.
 
 use foldhash::{HashMap, HashSet};
 
 use super::call_site::{Call, Functions, instructions};
 use super::scope::{Declared, Scope, Scopes};
-use crate::ptx::{Body, Instruction, Module, ParsedOperand, Span};
+use crate::ptx::{Body, Instruction, Module, ParsedOperand, Space, Span, Variable};
+
+/// The most functions that a call through a register is linked with where its targets are not known.
+const MOST_TARGETS: usize = 16;
 
 /// The value that one definition puts into a register.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +34,8 @@ pub(super) struct Targets<'m> {
     pub(super) functions: Vec<&'m str>,
     /// Whether the register might hold null.
     pub(super) may_be_null: bool,
+    /// Whether the call can reach no others.
+    pub(super) are_all: bool,
 }
 
 /// What is needed to resolve a body's names.
@@ -38,6 +45,8 @@ pub(super) struct FunctionNames<'t, 'm> {
     pub(super) body: &'m Body,
     pub(super) scopes: &'t Scopes<'m>,
     pub(super) functions: Functions<'m>,
+    /// The functions whose addresses the kernel might find somewhere.
+    pub(super) taken: &'t [&'m str],
 }
 
 impl<'m> Definitions<'m> {
@@ -82,22 +91,27 @@ impl<'m> Definitions<'m> {
         definitions
     }
 
-    /// Returns what a call can reach; `None` if that is not known.
+    /// Returns what a call can reach.
     pub(super) fn targets(
         &self,
         names: FunctionNames<'_, 'm>,
         scope: Scope,
         call: &Call<'m>,
-    ) -> Option<Targets<'m>> {
+    ) -> Targets<'m> {
         let moved = self.moved(names, scope, call);
         if let Some(ParsedOperand::Name(list)) = call.list
             && let Some((_, listed)) = names.scopes.targets(scope, names.module.name(*list))
+            && listed.iter().all(|name| names.functions.get(name).is_some())
         {
-            let is_known = listed.iter().all(|name| names.functions.get(name).is_some());
             let may_be_null = moved.is_none_or(|moved| moved.may_be_null);
-            return is_known.then(|| Targets { functions: listed.to_vec(), may_be_null });
+            return Targets { functions: listed.to_vec(), may_be_null, are_all: true };
         }
-        moved.filter(|moved| !moved.functions.is_empty())
+        let fitting = || names.taken.iter().copied().filter(|name| names.takes(name, scope, call));
+        moved.filter(|moved| !moved.functions.is_empty()).unwrap_or_else(|| Targets {
+            functions: fitting().take(MOST_TARGETS).collect(),
+            may_be_null: false,
+            are_all: false,
+        })
     }
 
     /// Returns the functions whose addresses are all that is moved into a call's register, in the order of the
@@ -111,7 +125,7 @@ impl<'m> Definitions<'m> {
         let ParsedOperand::Name(register) = call.callee else { return None };
         let mut work = vec![names.register(scope, *register)?];
         let (mut seen, mut known) = (HashSet::default(), HashSet::default());
-        let mut found = Targets { functions: Vec::new(), may_be_null: false };
+        let mut found = Targets { functions: Vec::new(), may_be_null: false, are_all: true };
         while let Some(register) = work.pop() {
             if !seen.insert(register) {
                 continue;
@@ -131,6 +145,25 @@ impl<'m> Definitions<'m> {
 }
 
 impl<'m> FunctionNames<'_, 'm> {
+    /// Whether a function takes and returns values of the sizes that a call passes.
+    fn takes(&self, function: &str, scope: Scope, call: &Call<'m>) -> bool {
+        let Some(function) = self.functions.get(function) else { return false };
+        let fits = |(own, given): (&Variable, &ParsedOperand)| {
+            let passed = given.name().and_then(|name| {
+                self.scopes.find(scope, self.module.name(name)).map(|(_, declared)| declared)
+            });
+            match passed {
+                Some(Declared::Variable(variable)) => variable.size() == own.size(),
+                _ => own.space == Space::Register,
+            }
+        };
+        function.body.is_some()
+            && (function.params.len(), function.returns.len())
+                == (call.arguments.len(), call.results.len())
+            && function.params.iter().zip(call.arguments).all(fits)
+            && function.returns.iter().zip(call.results).all(fits)
+    }
+
     /// Returns the register that a name stands for, if it is one.
     fn register(&self, scope: Scope, name: Span) -> Option<(Scope, &'m str)> {
         let text = self.module.name(name);

@@ -145,6 +145,14 @@ impl Layout {
         address
     }
 
+    /// Gives a variable that has an address its contents before the launch.
+    pub(super) fn initialise(&mut self, (space, address): (Space, u64), bytes: &Arc<[u8]>) {
+        let is_it = |symbol: &&mut Symbol| (symbol.space, symbol.address) == (space, address);
+        if let Some(symbol) = self.symbols.iter_mut().find(is_it) {
+            symbol.init = Some(Arc::clone(bytes));
+        }
+    }
+
     /// Adds a symbol for a function whose address is taken.
     pub(super) fn function(&mut self, name: String, address: u64) {
         let space = Space::Generic;
@@ -188,7 +196,7 @@ const fn align(address: u64, to: u64) -> u64 {
 }
 
 /// Returns the bytes of an initialiser. `None`, open, if there is none (the host might fill the variable before the
-/// launch) or if it holds addresses.
+/// launch) or if it holds addresses, which [`Layout::initialise`] gives.
 fn initial_bytes(variable: &Variable) -> Option<Arc<[u8]>> {
-    variable.init.as_ref().filter(|init| init.values > 0)?.bytes.clone()
+    variable.init.as_ref().filter(|init| init.addresses.is_empty())?.bytes.clone()
 }

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use foldhash::{HashMap, HashSet};
+use foldhash::HashMap;
 
 use super::call_site::instructions;
 use super::cluster::OWN_END;
@@ -22,7 +22,7 @@ use super::scope::{Declared, Scope, Scopes};
 use super::sharing::{Growth, Sharing};
 use crate::launch::Dim3;
 use crate::ptx::isa::{self, Decoded, Effect};
-use crate::ptx::{self, Function, Instruction, Module, Space, Span, Statement, Variable};
+use crate::ptx::{self, Function, Instruction, Module, Space, Span, Statement};
 
 /// Links a kernel and all functions that it can call.
 pub(super) fn link(
@@ -38,7 +38,7 @@ pub(super) fn link(
     if linker.linked.clusters.are_of_several() && linker.layout.shared_end() > OWN_END {
         linker.linked.clusters = Clusters::Unknown;
     }
-    linker.sharing = Sharing::plan(module, linker.functions, kernel, growth);
+    linker.sharing = Sharing::plan((module, linker.functions), &linker.taken, kernel, growth);
     let mut bound = HashMap::default();
     for variable in &kernel.params {
         let param = linker.layout.param(module, variable);
@@ -61,51 +61,6 @@ pub(super) fn link(
 }
 
 impl<'m> Linker<'m> {
-    /// Assigns addresses to the static variables that the kernel and the functions it can call name: first to variables
-    /// with a size, then to dynamic shared memory behind them.
-    fn place_statics(&mut self, kernel: &'m Function) -> Result<(), LinkError> {
-        let mut used = Vec::new();
-        let mut seen = HashSet::from_iter([self.module.name(kernel.name)]);
-        let mut work = vec![kernel];
-        while let Some(function) = work.pop() {
-            let Some(body) = &function.body else { continue };
-            for statement in &body.statements {
-                if let Statement::Variable(variable) = statement
-                    && matches!(variable.space, Space::Shared | Space::Global | Space::Const)
-                {
-                    used.push(variable.as_ref());
-                }
-            }
-            let listed = body.statements.iter().flat_map(|statement| match statement {
-                Statement::Targets(_, names) => names.as_slice(),
-                _ => &[],
-            });
-            let named = body.operands.iter().filter_map(ptx::ParsedOperand::name);
-            for name in named.chain(listed.copied()) {
-                let name = self.module.name(name);
-                if let Some(variable) = self.module.variable(name) {
-                    used.push(variable);
-                }
-                if let Some(callee) = self.functions.get(name)
-                    && seen.insert(name)
-                {
-                    work.push(callee);
-                }
-            }
-        }
-        used.sort_by_key(|variable| (variable.size() == 0, variable.name));
-        used.dedup_by_key(|variable| variable.name);
-        let is_dynamic =
-            |variable: &&&Variable| variable.space == Space::Shared && variable.size() == 0;
-        used.iter().filter(is_dynamic).for_each(|variable| self.layout.align_dynamic(variable));
-        for variable in used {
-            let address =
-                self.layout.place(self.module, variable).ok_or_else(|| self.too_large(variable))?;
-            self.statics.insert(variable.name, address);
-        }
-        Ok(())
-    }
-
     /// Links one instance of a function. `bound`: where its parameters and results lie, by name. `callers`: the source
     /// lines of the call, innermost first. `ret`: the label that it returns to; `None` for the kernel.
     pub(super) fn function(
@@ -118,8 +73,8 @@ impl<'m> Linker<'m> {
         let Some(body) = &function.body else { return Ok(()) };
         self.stack.push(self.module.name(function.name));
         let scopes = Scopes::collect(self.module, &body.statements);
-        let names =
-            FunctionNames { module: self.module, body, scopes: &scopes, functions: self.functions };
+        let (functions, taken) = (self.functions, self.taken.as_slice());
+        let names = FunctionNames { module: self.module, body, scopes: &scopes, functions, taken };
         let definitions = Definitions::of(names);
         let variables = self.passed(body, &scopes)?;
         let exposed = self.exposed_in(function);

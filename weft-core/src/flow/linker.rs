@@ -121,6 +121,8 @@ pub(super) struct Frame<'m> {
 pub(super) struct Linker<'m> {
     pub(super) module: &'m Module,
     pub(super) functions: Functions<'m>,
+    /// The functions whose addresses the kernel might find somewhere, in the order of the text.
+    pub(super) taken: Vec<&'m str>,
     pub(super) layout: Layout,
     pub(super) statics: HashMap<Span, u64>,
     pub(super) linked: Linked,
@@ -152,6 +154,7 @@ impl<'m> Linker<'m> {
         Self {
             module,
             functions: Functions(module),
+            taken: Vec::new(),
             layout: Layout::new(placement),
             statics: HashMap::default(),
             linked: Linked {

@@ -8,6 +8,7 @@
 //! - Blocks: `routine` cuts functions into blocks (`dominators`, `loops`, `sort`), `blocks` puts them together.
 //! - Addresses: `addresses` is the address map; `layout` and `placement` place variables in it, `buffers` numbers the
 //!   buffers of pointer arguments, and `buffer_addresses` says where they lie.
+//! - Local memory: `local_words` holds words of it in registers, where `local_addresses` finds all that accesses them.
 //! - The result: `program`, with its declarations (`declared`) and `places` in the source.
 //! - Facts about the program: `constants`, the parameters behind addresses (`sources` and `pointers`, by `reaching`
 //!   definitions), and registers of loops (`steps` and `derived`, by `loop_definitions`). `fixpoint` is what several
@@ -34,6 +35,8 @@ mod launch_control;
 mod layout;
 mod link;
 mod linker;
+mod local_addresses;
+mod local_words;
 mod loop_definitions;
 mod loops;
 mod matrix;
@@ -55,6 +58,7 @@ mod signedness;
 mod sort;
 mod sources;
 mod special;
+mod statics;
 mod steps;
 mod tensor;
 mod tensor_memory;
@@ -108,6 +112,7 @@ pub(crate) fn build_within(
     let linked = link::link(module, kernel, growth, placement, cluster)?;
     let mut program =
         blocks::build(linked).map_err(|kind| LinkError { kind, span: kernel.name })?;
+    local_words::hold_in_registers(&mut program);
     program.thread_registers = register_limit::registers(kernel);
     program.hands_over = program.might_hand_over();
     pointers::mark(&mut program);

@@ -115,8 +115,8 @@ impl<'m> Linker<'m> {
             let formals = self.formals(function)?;
             let params = formals.params.iter().zip(call.arguments);
             let returns = formals.returns.iter().zip(call.results);
-            let names =
-                FunctionNames { module: self.module, body, scopes, functions: self.functions };
+            let (functions, taken) = (self.functions, self.taken.as_slice());
+            let names = FunctionNames { module: self.module, body, scopes, functions, taken };
             for (bound, given) in params.chain(returns) {
                 if let (Bound::Memory(_, at), Some(variable)) =
                     (bound, variable_of(names, scope, given))

@@ -46,14 +46,15 @@ pub(super) struct Sharing<'m> {
 }
 
 impl<'m> Sharing<'m> {
-    /// Computes the size of a kernel with all calls inlined; `None` if that is not too large.
+    /// Computes the size of a kernel with all calls inlined; `None` if that is not too large. `taken`: the functions
+    /// whose addresses the kernel might find somewhere.
     pub(super) fn plan(
-        module: &'m Module,
-        functions: Functions<'m>,
+        (module, functions): (&'m Module, Functions<'m>),
+        taken: &[&'m str],
         kernel: &'m Function,
         growth: Growth,
     ) -> Option<Self> {
-        let graph = CallGraph::of(module, functions, kernel);
+        let graph = CallGraph::of((module, functions), taken, kernel);
         let is_large = graph.inlined > growth.free
             && graph.inlined > graph.statements.saturating_mul(growth.times);
         if !is_large || graph.height > MAX_CALLS {
@@ -97,10 +98,14 @@ struct Visit<'m> {
 }
 
 impl<'m> CallGraph<'m> {
-    fn of(module: &'m Module, functions: Functions<'m>, kernel: &'m Function) -> Self {
+    fn of(
+        (module, functions): (&'m Module, Functions<'m>),
+        taken: &[&'m str],
+        kernel: &'m Function,
+    ) -> Self {
         let mut graph = Self::default();
         let mut done: HashMap<&str, (u64, usize)> = HashMap::default();
-        let mut stack = vec![graph.visit(module, functions, kernel)];
+        let mut stack = vec![graph.visit((module, functions), taken, kernel)];
         let mut open = HashSet::from_iter([module.name(kernel.name)]);
         while let Some(visit) = stack.last_mut() {
             let Some(&callee) = visit.callees.get(visit.next) else {
@@ -120,7 +125,7 @@ impl<'m> CallGraph<'m> {
                 visit.next += 1;
             } else if let Some(function) = functions.get(callee) {
                 open.insert(callee);
-                let visit = graph.visit(module, functions, function);
+                let visit = graph.visit((module, functions), taken, function);
                 stack.push(visit);
             }
         }
@@ -129,8 +134,8 @@ impl<'m> CallGraph<'m> {
 
     fn visit(
         &mut self,
-        module: &'m Module,
-        functions: Functions<'m>,
+        (module, functions): (&'m Module, Functions<'m>),
+        taken: &[&'m str],
         function: &'m Function,
     ) -> Visit<'m> {
         let mut callees = Vec::new();
@@ -138,7 +143,7 @@ impl<'m> CallGraph<'m> {
         if let Some(body) = &function.body {
             size += body.statements.len() as u64;
             let scopes = Scopes::collect(module, &body.statements);
-            let names = FunctionNames { module, body, scopes: &scopes, functions };
+            let names = FunctionNames { module, body, scopes: &scopes, functions, taken };
             let definitions = Definitions::of(names);
             // Computed on demand, because most functions call nothing.
             let uses = LazyCell::new(|| parameters::uses(names, function));
@@ -171,9 +176,7 @@ fn entered_by<'m>(
     let direct = call.callee.name().map(|callee| names.module.name(callee));
     let callees = match direct.and_then(|callee| names.functions.name(callee)) {
         Some(name) => vec![name],
-        None => definitions
-            .targets(names, scope, call)
-            .map_or_else(Vec::new, |targets| targets.functions),
+        None => definitions.targets(names, scope, call).functions,
     };
     let has_body =
         |name: &&str| names.functions.get(name).is_some_and(|function| function.body.is_some());

@@ -155,8 +155,11 @@ fn link(
     if !is_plain || instr.dests.len() != 1 {
         return None;
     }
+    let from = decoded.source_type();
+    let cuts = from.bits() == decoded.ty().bits() && !(from.is_float() || decoded.ty().is_signed());
     match (decoded.row.opcode, &*instr.sources) {
         (Opcode::Mov, [Operand::Register(source)]) => Some((*source, None)),
+        (Opcode::Cvt, [Operand::Register(source)]) if cuts => Some((*source, None)),
         (Opcode::Add, [Operand::Register(source), amount]) if !is_inside(amount) => {
             Some((*source, Some((*amount, false))))
         }

@@ -17,6 +17,6 @@ pub use parser::{parse, parse_shared};
 pub use space::Space;
 pub use span::{Position, Span};
 pub use tree::{
-    Body, Float, Function, GuardPredicate, Initial, Instruction, Loc, Module, ParsedOperand,
-    Statement, Type, Variable,
+    Body, Float, Function, GuardPredicate, Initial, InitialAddress, Instruction, Loc, Module,
+    ParsedOperand, Statement, Type, Variable,
 };

@@ -24,6 +24,7 @@ pub(crate) enum Law {
     Vectors,
     Loops,
     Calls,
+    Memory,
     Results,
     BarrierMore,
     BarrierLess,
@@ -116,6 +117,10 @@ fn make(
             let printed = transform::outlined(print::print(code))?;
             return Some((Subject::of(case, printed), None));
         }
+        Law::Memory => {
+            let printed = transform::kept_in_memory(print::print(code));
+            return Some((Subject::of(case, printed), None));
+        }
         Law::Results => {
             let printed = transform::returned(print::print(code)).filter(|_| case.open.number)?;
             return Some((Subject::of(case, printed), None));
@@ -165,7 +170,7 @@ fn compare(law: Law, before: &Before, after: &Found) -> Result<bool, &'static st
         // The halves can be aligned where the whole is not.
         Law::Vectors if before.found.is_misaligned() => Ok(false),
         Law::Results => holds_for_any_argument(&before.found, after),
-        Law::Vectors | Law::Loops | Law::Calls => {
+        Law::Vectors | Law::Loops | Law::Calls | Law::Memory => {
             keeps_its_side(&before.found, after)?;
             let is_same = is_settled && !before.found.is_open() && !after.is_open();
             if is_same && before.found.races() != after.races() {

@@ -84,6 +84,11 @@ fn deep_calls() {
 }
 
 #[test]
+fn deep_memory() {
+    hold(Law::Memory);
+}
+
+#[test]
 fn deep_barriers() {
     hold(Law::BarrierMore);
     hold(Law::BarrierLess);

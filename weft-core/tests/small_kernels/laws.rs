@@ -9,6 +9,7 @@
 //! - *Loops*: a loop whose first iteration is unrolled in front of it has the same races.
 //! - *Calls*: moving computations into functions, called after another function that overwrites its own copies of the
 //!   arguments, does not change the races.
+//! - *Memory*: keeping registers in local memory does not change the races.
 //! - *Results*: what holds for an open result of a function holds for an open argument.
 //! - *A barrier more*: an additional barrier that all threads reach adds no race.
 //! - *A barrier less*: removing a barrier removes no race.
@@ -104,6 +105,11 @@ fn the_first_round_of_a_loop_stands_before_it() {
 #[test]
 fn calls_take_copies() {
     hold(Law::Calls, 1, 370);
+}
+
+#[test]
+fn registers_are_kept_in_memory() {
+    hold(Law::Memory, 1, 350);
 }
 
 #[test]

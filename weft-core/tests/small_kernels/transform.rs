@@ -1,5 +1,6 @@
 //! Derives kernels from kernels, for the laws.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use crate::code::Op;
@@ -83,6 +84,48 @@ pub(crate) fn outlined(mut printed: Printed) -> Option<Printed> {
     }
     printed.text = text.replacen(HEAD, &format!(".address_size 64 {functions}\n"), 1);
     Some(printed)
+}
+
+/// Keeps registers in local memory, as unoptimised code does: each instruction loads those that it names, and stores them
+/// afterwards. Every other one is accessed through a register that holds the address of that memory.
+pub(crate) fn kept_in_memory(mut printed: Printed) -> Printed {
+    const POINTERS: &str = ".reg .u64 %data,";
+    let declared =
+        format!(".local .align 8 .b8 kept[{}]; .reg .u64 %kept; {POINTERS}", 4 * ALL_REGS);
+    let place = |register: usize| match register % 2 {
+        0 => format!("local.b32 [kept+{}]", 4 * register),
+        _ => format!("b32 [%kept+{}]", 4 * register),
+    };
+    let with_memory = |line: &str| {
+        let is_instruction = line.ends_with(';') && !line.contains(".reg");
+        let named: BTreeSet<usize> = line.split("%r").skip(1).filter_map(number).collect();
+        if !is_instruction || named.is_empty() {
+            return line.to_owned();
+        }
+        let mut text = String::new();
+        for register in &named {
+            write!(text, "ld.{}", place(*register).replace('[', &format!("%r{register}, [")))
+                .expect("strings take all");
+            text.push_str("; ");
+        }
+        text.push_str(line);
+        for register in &named {
+            write!(text, " st.{}, %r{register};", place(*register)).expect("strings take all");
+        }
+        text
+    };
+    let lines: Vec<_> = printed.text.lines().map(with_memory).collect();
+    let text = lines.join("\n") + "\n";
+    let first = "ld.param.u64 %data, [data];";
+    let address = format!("cvta.local.u64 %kept, kept; {first}");
+    printed.text = text.replacen(POINTERS, &declared, 1).replacen(first, &address, 1);
+    printed
+}
+
+/// The number that a text begins with.
+fn number(text: &str) -> Option<usize> {
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    text[..end].parse().ok()
 }
 
 /// Replaces the argument by the result of a function without a body, which is returned where another function has just

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::super::ReadErrorKind;
 use super::super::space::Space;
-use super::super::tree::{Initial, Type, Variable};
+use super::super::tree::{Initial, InitialAddress, Type, Variable};
 use super::constant::Constant;
 use super::{Parser, Read, TokenKind};
 
@@ -154,6 +154,7 @@ impl Parser<'_> {
     fn initialiser(&mut self, ty: Type) -> Read<Initial> {
         let (mut depth, mut values) = (0_u64, 0);
         let mut bytes = Some(Vec::new());
+        let mut addresses = Vec::new();
         loop {
             match self.token.kind {
                 TokenKind::Punct(b'{') => depth += 1,
@@ -162,7 +163,13 @@ impl Parser<'_> {
                 _ => {
                     values += 1;
                     match (self.initial(ty)?, &mut bytes) {
-                        (Some(bits), Some(bytes)) if depth < 2 => append(bytes, bits, ty),
+                        (InitialValue::Bits(bits), Some(bytes)) if depth < 2 => {
+                            append(bytes, bits, ty);
+                        }
+                        (InitialValue::Address(address), Some(bytes)) if depth < 2 => {
+                            addresses.push(InitialAddress { at: bytes.len() as u64, ..address });
+                            append(bytes, 0, ty);
+                        }
                         _ => bytes = None,
                     }
                     if depth == 0 {
@@ -176,42 +183,53 @@ impl Parser<'_> {
                 break;
             }
         }
-        Ok(Initial { values, bytes: bytes.map(Arc::from) })
+        Ok(Initial { values, bytes: bytes.map(Arc::from), addresses: addresses.into() })
     }
 
-    /// Reads one value and returns the bits of a number; `None` for `symbol`, `symbol+4`, `generic(symbol)` or
-    /// `0xff(symbol)`.
-    fn initial(&mut self, ty: Type) -> Read<Option<u64>> {
+    /// Reads one value.
+    fn initial(&mut self, ty: Type) -> Read<InitialValue> {
         if self.token.kind == TokenKind::Word && !self.is_warp_size() {
-            return self.initial_symbol().map(|()| None);
+            return self.initial_address().map(InitialValue::Address);
         }
         let value = self.constant()?;
         if self.eat(b'(') {
-            self.initial_symbol()?;
+            self.initial_address()?;
             self.expect(b')', "`)` behind a symbol")?;
-            return Ok(None);
+            return Ok(InitialValue::Byte);
         }
-        Ok(Some(match value {
+        Ok(InitialValue::Bits(match value {
             Constant::Float(float) => float.bits(ty),
             Constant::Signed(_) | Constant::Unsigned(_) => value.bits().unwrap_or(0),
         }))
     }
 
-    fn initial_symbol(&mut self) -> Read<()> {
+    fn initial_address(&mut self) -> Read<InitialAddress> {
+        let mut name = self.token.span;
         self.advance();
-        if self.eat(b'(') {
-            self.expect_word("a symbol")?;
-            self.symbol_offset()?;
+        let is_generic = self.eat(b'(');
+        let mut offset = 0;
+        if is_generic {
+            name = self.expect_word("a symbol")?;
+            offset = self.symbol_offset()?;
             self.expect(b')', "`)` behind a symbol")?;
         }
-        self.symbol_offset()?;
-        Ok(())
+        offset = offset.wrapping_add(self.symbol_offset()?);
+        Ok(InitialAddress { at: 0, name, offset, is_generic })
     }
 
     /// Reads an optional `+4` or `-4`, or another constant behind the sign; 0 if there is none.
     pub(super) fn symbol_offset(&mut self) -> Read<i64> {
         if self.eat(b'+') || self.is_punct(b'-') { self.whole_constant() } else { Ok(0) }
     }
+}
+
+/// A value of an initialiser.
+enum InitialValue {
+    /// A number, as the bits of its type.
+    Bits(u64),
+    Address(InitialAddress),
+    /// A byte of an address: `0xff(symbol)`.
+    Byte,
 }
 
 /// Appends a number as the bytes of its type, little-endian.
