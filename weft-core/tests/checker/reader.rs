@@ -46,7 +46,11 @@ fn declarations_keep_their_parts() {
     assert_eq!((dynamic.space, dynamic.size(), dynamic.is_extern), (Space::Shared, 0, true));
     assert_eq!((table.space, table.ty, table.size()), (Space::Const, Type::F32, 24));
     let [table, pointer] = [table, pointer].map(|own| own.init.as_ref().unwrap());
-    assert_eq!((table.values, pointer.values, &pointer.bytes), (6, 1, &None));
+    assert_eq!((table.values, pointer.values, table.addresses.len()), (6, 1, 0));
+    assert_eq!(pointer.bytes.as_deref(), Some([0; 8].as_slice()));
+    let [address] = &pointer.addresses[..] else { unreachable!("one address") };
+    assert_eq!((module.name(address.name), address.at), ("dynamic", 0));
+    assert_eq!((address.offset, address.is_generic), (8, true));
     let bytes = table.bytes.as_ref().unwrap();
     assert_eq!((bytes.len(), &bytes[..8]), (24, &[1_f32, 2.0].map(f32::to_le_bytes).concat()[..]));
     assert_eq!(dynamic.init, None);

@@ -20,11 +20,12 @@ use super::spin::dests;
 use super::state::Machine;
 use super::stop::{OPEN_COST, OrStop, doubt, undecided};
 use super::warp::Front;
-use crate::emulate::memory::pages::{ALL, Memory, MemoryUse};
+use crate::emulate::memory::pages::{Memory, MemoryUse, View};
 use crate::emulate::value::guard::{BranchSide, WrittenRegister};
-use crate::emulate::value::lane::{LaneMask, SymbolId, WARP};
+use crate::emulate::value::lane::{Lane, LaneMask, SymbolId, WARP};
 use crate::emulate::value::origin::Origin;
 use crate::emulate::value::register::Value;
+use crate::emulate::value::symbolics::Symbolics;
 use crate::emulate::value::warp_id::WarpId;
 use crate::flow::{Block, BlockId, Condition, Instr, Pc, Reg, Terminator};
 use crate::ptx::isa::Effect;
@@ -372,20 +373,33 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         }
         let mut all = outcomes.into_iter().map(|outcome| outcome.local);
         let Some(first) = all.next() else { return };
-        let is_same = |other: Rc<Vec<Memory>>| Rc::ptr_eq(&first, &other) || first == other;
-        self.warps[warp].local =
-            if all.all(is_same) { first } else { Rc::new(self.forgotten_local(by.0)) };
+        self.warps[warp].local = all.fold(first, |one, other| {
+            let is_same = Rc::ptr_eq(&one, &other) || one == other;
+            if is_same { one } else { Rc::new(self.joined_local(&one, &other, mask, by)) }
+        });
     }
 
-    /// Local memory of which only the origin of its contents is known.
-    fn forgotten_local(&self, origin: Origin) -> Vec<Memory> {
-        let left = self.facts.passed_on.in_any_store(origin);
-        if left.unwritten().is_none() {
-            return Vec::new();
-        }
-        let mut memory = Memory::default();
-        memory.forget(ALL, left, &self.facts.symbolics);
-        vec![memory; WARP]
+    /// The local memory of a warp after one of two sides, not known which.
+    fn joined_local(
+        &mut self,
+        one: &[Memory],
+        other: &[Memory],
+        mask: LaneMask,
+        (origin, chooser): (Origin, Option<&Chooser>),
+    ) -> Vec<Memory> {
+        let nothing = Memory::default();
+        let unwritten = self.facts.passed_on.in_any_store(origin);
+        let joined = (0..WARP).map(|lane| {
+            let [one, other] = [one, other].map(|side| side.get(lane).unwrap_or(&nothing));
+            if mask >> lane & 1 == 0 || one == other {
+                return one.clone();
+            }
+            let view = View { unwritten, guards: None };
+            one.joined(other, view, &mut self.facts.symbolics, |symbolics, a, b| {
+                one_of(symbolics, (a, b), lane, (origin, chooser))
+            })
+        });
+        joined.collect()
     }
 
     /// One of two values in the lanes of `mask`, not known which; `a` in other lanes.
@@ -403,13 +417,7 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
         Value::from_lanes(|lane| match differs >> lane & 1 {
             1 => {
                 let both = (a.whole(lane), b.whole(lane));
-                match chooser {
-                    Some(chooser) => {
-                        let by = (chooser.condition.whole(lane), chooser.holds_for_first);
-                        self.facts.symbolics.either_by(both, origin, by)
-                    }
-                    None => self.facts.symbolics.either(both.0, both.1, origin),
-                }
+                one_of(&mut self.facts.symbolics, both, lane, (origin, chooser))
             }
             _ => a.whole(lane),
         })
@@ -434,5 +442,21 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             }
         }
         Ok(())
+    }
+}
+
+/// One of two values of a lane, not known which.
+fn one_of(
+    symbolics: &mut Symbolics,
+    (a, b): (Lane, Lane),
+    lane: usize,
+    (origin, chooser): (Origin, Option<&Chooser>),
+) -> Lane {
+    match chooser {
+        Some(chooser) => {
+            let by = (chooser.condition.whole(lane), chooser.holds_for_first);
+            symbolics.either_by((a, b), origin, by)
+        }
+        None => symbolics.either(a, b, origin),
     }
 }

@@ -31,6 +31,8 @@ pub(super) struct Page {
     open: Bytes,
     /// The contents of bytes that are known; zero elsewhere.
     bytes: [u8; PAGE_BYTES],
+    /// First bytes of what was stored, however much of it was overwritten since.
+    starts: Bytes,
     /// First bytes of open values that are whole, as they were stored.
     firsts: Bytes,
     /// First bytes of open values that were partly overwritten or forgotten.
@@ -64,6 +66,7 @@ impl Page {
             written: 0,
             open: 0,
             bytes: [0; PAGE_BYTES],
+            starts: 0,
             firsts: 0,
             torn: 0,
             values: Vec::new(),
@@ -94,6 +97,28 @@ impl Page {
     /// Whether the page has a table of open values.
     pub(super) const fn has_values(&self) -> bool {
         !self.values.is_empty()
+    }
+
+    /// Cuts what two pages hold into words, each with its size in bytes: a word begins wherever something was stored, and
+    /// where what was written begins or ends, in one of the pages.
+    pub(super) fn words(&self, other: &Self) -> Vec<(usize, u32)> {
+        let edges = |page: &Self| page.written ^ page.written << 1 | page.starts & page.written;
+        let edges = edges(self) | edges(other);
+        let mut words: Vec<(usize, u32)> = Vec::new();
+        for at in places(self.written | other.written).map(within) {
+            match words.last_mut() {
+                Some((_, size)) if edges >> at & 1 == 0 => *size += 1,
+                _ => words.push((at, 1)),
+            }
+        }
+        words
+    }
+
+    /// Whether two pages hold the same in a word.
+    pub(super) fn is_same_in(&self, other: &Self, (at, size): (usize, u32)) -> bool {
+        let end = at + size as usize;
+        (at..end).all(|at| self.byte(at) == other.byte(at) && self.part(at) == other.part(at))
+            && self.read(at, size) == other.read(at, size)
     }
 
     /// The open value that begins at `at` and is whole, with its size.
@@ -147,6 +172,7 @@ impl Page {
         self.drop_values((at as u64).cast_signed(), (end as u64).cast_signed());
         let stored = bytes::first(u32::try_from(bytes.len()).expect("a page is small")) << at;
         self.written |= stored;
+        self.starts = self.starts & !stored | 1 << at;
         if is_sure {
             self.sure |= stored;
         }

@@ -1,5 +1,6 @@
 //! The contents of a state space, page by page: bytes that are known, open, or as before the launch.
 
+mod joined;
 mod reader;
 
 use std::collections::HashMap;
