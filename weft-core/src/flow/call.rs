@@ -59,12 +59,9 @@ impl<'m> Linker<'m> {
         place: PlaceId,
     ) -> Result<(), LinkError> {
         let span = instruction.span;
-        let other = stays(
-            Operation::Call(call.callee.name().unwrap_or(span), Unlinked::NoTargets),
-            None,
-            Vec::new(),
-            place,
-        );
+        let callee = call.callee.name().unwrap_or(span);
+        let other = Operation::Call(callee, Unlinked::NoTargets);
+        let other = stays(other, None, Vec::new(), place);
         if targets.is_empty() {
             return self.push(LinkedLine::Instr(other), span);
         }

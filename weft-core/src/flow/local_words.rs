@@ -16,7 +16,7 @@ use crate::ptx::Space;
 use crate::ptx::isa::{Decoded, Effect};
 
 /// The first byte of a word of local memory, and its size in bytes.
-type Word = (u64, u64);
+type LocalWord = (u64, u64);
 
 /// The instructions that replace one.
 type Replacement = SmallVec<[Instr; 2]>;
@@ -70,7 +70,7 @@ fn is_unset(instr: &Instr, unset: &[bool]) -> bool {
 }
 
 /// The elements that an instruction accesses in local memory at a known address.
-fn elements(instr: &Instr, constants: &Constants) -> Vec<Word> {
+fn elements(instr: &Instr, constants: &Constants) -> Vec<LocalWord> {
     let (Some(decoded), Some((Space::Local, first))) = (instr.decoded(), constants.place(instr))
     else {
         return Vec::new();
@@ -81,27 +81,27 @@ fn elements(instr: &Instr, constants: &Constants) -> Vec<Word> {
 }
 
 /// The words that registers can hold.
-fn words(program: &Program, constants: &Constants, unset: &[bool]) -> BTreeSet<Word> {
-    let accesses: Vec<(bool, Vec<Word>)> = program
+fn words(program: &Program, constants: &Constants, unset: &[bool]) -> BTreeSet<LocalWord> {
+    let accesses: Vec<(bool, Vec<LocalWord>)> = program
         .code
         .iter()
         .filter(|instr| instr.address.is_some() && !is_unset(instr, unset))
         .map(|instr| (is_plain(instr), elements(instr, constants)))
         .collect();
     let extents = followed(program, constants);
-    let is_followed = |(first, bytes): Word| {
+    let is_followed = |(first, bytes): LocalWord| {
         let at = extents.partition_point(|(start, _)| *start <= first);
         at.checked_sub(1).is_some_and(|at| first + (bytes - 1) <= extents[at].1)
     };
-    let mut all: BTreeSet<Word> = BTreeSet::new();
+    let mut all: BTreeSet<LocalWord> = BTreeSet::new();
     let mut refused = BTreeSet::new();
     for (is_plain, elements) in &accesses {
         all.extend(elements);
-        let refuses = |word: &&Word| !is_plain || word.1 > 8 || !is_followed(**word);
+        let refuses = |word: &&LocalWord| !is_plain || word.1 > 8 || !is_followed(**word);
         refused.extend(elements.iter().filter(refuses));
     }
     // Words that overlap others.
-    let mut reached: Option<Word> = None;
+    let mut reached: Option<LocalWord> = None;
     for word in &all {
         if let Some(before) = reached.filter(|before| word.0 < before.0 + before.1) {
             refused.extend([before, *word]);
@@ -164,7 +164,7 @@ impl HeldWords {
     }
 
     /// A store that marks memory as new, and moves that mark the words in it.
-    fn marked_as_new(&self, store: Instr, elements: &[Word]) -> Replacement {
+    fn marked_as_new(&self, store: Instr, elements: &[LocalWord]) -> Replacement {
         let mut marked = Replacement::new();
         for (first, bytes) in elements {
             let words = self.registers.range(first.saturating_sub(7)..first + bytes);

@@ -3,6 +3,7 @@
 mod clusters;
 mod error;
 mod index;
+mod initial;
 pub mod isa;
 mod lexer;
 mod literal;
@@ -13,10 +14,11 @@ mod tree;
 
 pub use clusters::ClusterDirectives;
 pub use error::{ReadError, ReadErrorKind};
+pub use initial::{Initial, InitialAddress};
 pub use parser::{parse, parse_shared};
 pub use space::Space;
 pub use span::{Position, Span};
 pub use tree::{
-    Body, Float, Function, GuardPredicate, Initial, InitialAddress, Instruction, Loc, Module,
-    ParsedOperand, Statement, Type, Variable,
+    Body, Float, Function, GuardPredicate, Instruction, Loc, Module, ParsedOperand, Statement,
+    Type, Variable,
 };

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::clusters::ClusterDirectives;
 use super::index::Index;
+use super::initial::Initial;
 use super::isa::Decoded;
 use super::lexer::{Lexer, Token, TokenKind};
 use super::space::Space;
@@ -329,31 +330,6 @@ impl Variable {
     pub fn alignment(&self) -> u32 {
         if self.align > 0 { self.align } else { self.ty.bytes() * u32::from(self.vector) }
     }
-}
-
-/// An initialiser.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Initial {
-    /// How many values it has.
-    pub values: u64,
-    /// The values as bytes, in the type of the variable, with zeros for addresses; `None` if there are nested rows or
-    /// single bytes of addresses, whose positions are not computed.
-    pub bytes: Option<Arc<[u8]>>,
-    /// The addresses among the values, ascending by position.
-    pub addresses: Box<[InitialAddress]>,
-}
-
-/// An address in an initialiser: `name`, `name+4`, `generic(name)`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct InitialAddress {
-    /// Its first byte in the variable.
-    pub at: u64,
-    /// The variable or function.
-    pub name: Span,
-    /// Added to the address, in bytes.
-    pub offset: i64,
-    /// Whether it is the generic address of a variable.
-    pub is_generic: bool,
 }
 
 /// A `.entry` or `.func`.

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::super::ReadErrorKind;
+use super::super::initial::{Initial, InitialAddress};
 use super::super::space::Space;
-use super::super::tree::{Initial, InitialAddress, Type, Variable};
+use super::super::tree::{Type, Variable};
 use super::constant::Constant;
 use super::{Parser, Read, TokenKind};
 
