@@ -57,18 +57,19 @@ pub(super) struct Constants {
     registers: Vec<Flat>,
     /// Keyed by the first of eight bytes.
     slots: BTreeMap<u64, Flat>,
-    /// Whether a load from one of these slots has a known value.
-    follows_loads: bool,
+    /// The first and the last byte of pieces of local memory, ascending. Loads of slots in them have known values.
+    followed: Vec<(u64, u64)>,
 }
 
 impl Constants {
     pub(super) fn of(program: &Program) -> Self {
-        Self::within(program, true)
+        Self::following(program, vec![(0, u64::MAX)])
     }
 
-    fn within(program: &Program, follows_loads: bool) -> Self {
+    /// Follows values through local memory only in these pieces: the first and the last byte of each, ascending.
+    pub(super) fn following(program: &Program, followed: Vec<(u64, u64)>) -> Self {
         let registers = vec![Flat::Nothing; program.registers as usize];
-        let mut constants = Self { registers, slots: BTreeMap::new(), follows_loads };
+        let mut constants = Self { registers, slots: BTreeMap::new(), followed };
         for _ in 0..MAX_PASSES {
             let mut is_stored = false;
             super::settle(program, |at| constants.step(&program.code[at], &mut is_stored));
@@ -128,11 +129,15 @@ impl Constants {
                 let moved = if is_to { u64::wrapping_sub } else { u64::wrapping_add };
                 source(0).plus(Flat::One(window), moved)
             }
-            Opcode::Ld if self.follows_loads && decoded.ty().bytes() == 8 => {
+            Opcode::Ld if !self.followed.is_empty() && decoded.ty().bytes() == 8 => {
                 match self.place(instr) {
                     Some((Space::Local, first)) => {
                         let slot = first.wrapping_add(8 * at as u64);
-                        self.slots.get(&slot).copied().unwrap_or_default()
+                        if self.follows(slot) {
+                            self.slots.get(&slot).copied().unwrap_or_default()
+                        } else {
+                            Flat::Several
+                        }
                     }
                     None if self.is_pending(instr.address) => Flat::Nothing,
                     _ => Flat::Several,
@@ -141,6 +146,12 @@ impl Constants {
             _ => Flat::Several,
         };
         flat.cut(decoded.ty().bits())
+    }
+
+    /// Whether the value of a slot is followed.
+    fn follows(&self, slot: u64) -> bool {
+        let at = self.followed.partition_point(|(first, _)| *first <= slot);
+        at.checked_sub(1).is_some_and(|at| slot.saturating_add(7) <= self.followed[at].1)
     }
 
     fn operand(&self, operand: &Operand) -> Flat {
@@ -213,7 +224,7 @@ pub(crate) fn known_parameters(program: &Program) -> Vec<Option<u64>> {
 /// For each instruction, the first byte of local memory that it accesses, if that does not depend on the contents of
 /// memory.
 pub(crate) fn known_locals(program: &Program) -> Vec<Option<u64>> {
-    let constants = Constants::within(program, false);
+    let constants = Constants::following(program, Vec::new());
     let first = |instr: &Instr| match constants.place(instr)? {
         (Space::Local, first) => Some(first),
         _ => None,

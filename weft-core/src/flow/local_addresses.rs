@@ -81,7 +81,8 @@ impl LocalAddresses<'_> {
         loop {
             let before = self.lost.len();
             for (word, stored) in &self.words {
-                if self.variable_at(*word).is_none_or(|variable| self.lost.contains(&variable)) {
+                let is_lost = |variable: u32| self.lost.contains(&variable);
+                if self.variables_in(*word).any(is_lost) {
                     self.lost.extend(stored);
                 }
             }
@@ -89,6 +90,14 @@ impl LocalAddresses<'_> {
                 return;
             }
         }
+    }
+
+    /// The variables that some byte of a word lies in.
+    fn variables_in(&self, word: u64) -> impl Iterator<Item = u32> + use<> {
+        let first = self.extents.partition_point(|(_, last)| *last < word);
+        let end = self.extents.partition_point(|(first, _)| *first < word.saturating_add(WORD));
+        let number = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        number(first)..number(end)
     }
 
     /// The variable that an address lies in.

@@ -15,6 +15,9 @@ use super::program::{Instr, Operand, Pc, Program, Reg};
 use crate::ptx::Space;
 use crate::ptx::isa::{Decoded, Effect};
 
+/// The most times that addresses and variables are found anew.
+const MOST_ROUNDS: u32 = 8;
+
 /// The first byte of a word of local memory, and its size in bytes.
 type LocalWord = (u64, u64);
 
@@ -26,10 +29,10 @@ pub(super) fn hold_in_registers(program: &mut Program) {
     if program.symbols.iter().all(|symbol| symbol.space != Space::Local) {
         return;
     }
-    let constants = Constants::of(program);
+    let (constants, extents) = accesses(program);
     let unset = unset(program);
     let mut held = HeldWords { registers: BTreeMap::new() };
-    for word in words(program, &constants, &unset) {
+    for word in words(program, (&constants, &extents), &unset) {
         held.registers.insert(word.0, (word.1, Reg(program.registers)));
         program.registers += 1;
     }
@@ -49,6 +52,26 @@ pub(super) fn hold_in_registers(program: &mut Program) {
         block.first = moved[block.first.index()];
         block.end = moved[block.end.index()];
     }
+}
+
+/// The known addresses of local memory, and the first and the last byte of each variable that only instructions access
+/// with such addresses, ascending.
+///
+/// An address is known if it does not depend on memory other than these variables: a store at another address might
+/// change it. Both follow from each other, so they are found together, beginning with all variables.
+fn accesses(program: &Program) -> (Constants, Vec<(u64, u64)>) {
+    let mut constants = Constants::of(program);
+    let mut extents = followed(program, &constants);
+    for _ in 0..MOST_ROUNDS {
+        constants = Constants::following(program, extents.clone());
+        let now = followed(program, &constants);
+        let kept: Vec<_> = extents.iter().copied().filter(|extent| now.contains(extent)).collect();
+        if kept.len() == extents.len() {
+            return (constants, extents);
+        }
+        extents = kept;
+    }
+    (constants, Vec::new())
 }
 
 /// The registers that only mark memory as new: nothing else is ever in them.
@@ -81,14 +104,17 @@ fn elements(instr: &Instr, constants: &Constants) -> Vec<LocalWord> {
 }
 
 /// The words that registers can hold.
-fn words(program: &Program, constants: &Constants, unset: &[bool]) -> BTreeSet<LocalWord> {
+fn words(
+    program: &Program,
+    (constants, extents): (&Constants, &[(u64, u64)]),
+    unset: &[bool],
+) -> BTreeSet<LocalWord> {
     let accesses: Vec<(bool, Vec<LocalWord>)> = program
         .code
         .iter()
         .filter(|instr| instr.address.is_some() && !is_unset(instr, unset))
         .map(|instr| (is_plain(instr), elements(instr, constants)))
         .collect();
-    let extents = followed(program, constants);
     let is_followed = |(first, bytes): LocalWord| {
         let at = extents.partition_point(|(start, _)| *start <= first);
         at.checked_sub(1).is_some_and(|at| first + (bytes - 1) <= extents[at].1)
@@ -169,7 +195,8 @@ impl HeldWords {
         for (first, bytes) in elements {
             let words = self.registers.range(first.saturating_sub(7)..first + bytes);
             for (_, (_, word)) in words.filter(|(start, (size, _))| *start + size > *first) {
-                marked.push(computed("mov.b64", *word, &[Operand::Unset], store.place));
+                let marks = computed("mov.b64", *word, &[Operand::Unset], store.place);
+                marked.push(Instr { guard: store.guard, ..marks });
             }
         }
         marked.push(store);

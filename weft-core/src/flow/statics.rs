@@ -91,15 +91,19 @@ impl<'m> Linker<'m> {
         found
     }
 
-    /// What a variable holds before the launch, if that has addresses in it and all of them are known.
+    /// What a variable holds before the launch, if that has addresses in it and all of them are known. Addresses of 32
+    /// bits are not, where variables lie further apart than on a device.
     fn with_addresses(&self, variable: &Variable) -> Option<Arc<[u8]>> {
         let init = variable.init.as_ref().filter(|init| !init.addresses.is_empty())?;
         let mut bytes = init.bytes.as_ref()?.to_vec();
         let width = variable.ty.bytes() as usize;
         for address in &init.addresses {
             let at = usize::try_from(address.at).ok()?;
-            let value = self.initial_address(address)?.to_le_bytes();
-            bytes.get_mut(at..at + width)?.copy_from_slice(value.get(..width)?);
+            let value = self.initial_address(address)?;
+            if width < 8 && value >> (8 * width) != 0 {
+                return None;
+            }
+            bytes.get_mut(at..at + width)?.copy_from_slice(value.to_le_bytes().get(..width)?);
         }
         Some(bytes.into())
     }
@@ -107,7 +111,8 @@ impl<'m> Linker<'m> {
     fn initial_address(&self, address: &InitialAddress) -> Option<u64> {
         let name = self.module.name(address.name);
         let Some(variable) = self.module.variable(name) else {
-            return self.functions.get(name).map(function_address);
+            let function = self.functions.get(name).filter(|_| address.offset == 0);
+            return function.map(function_address);
         };
         let first = *self.statics.get(&variable.name)?;
         let window = if address.is_generic { super::window(variable.space) } else { 0 };

@@ -22,7 +22,7 @@ use super::stop::{OPEN_COST, OrStop, doubt, undecided};
 use super::warp::Front;
 use crate::emulate::memory::pages::{Memory, MemoryUse, View};
 use crate::emulate::value::guard::{BranchSide, WrittenRegister};
-use crate::emulate::value::lane::{Lane, LaneMask, SymbolId, WARP};
+use crate::emulate::value::lane::{Lane, LaneMask, SymbolId, WARP, lanes};
 use crate::emulate::value::origin::Origin;
 use crate::emulate::value::register::Value;
 use crate::emulate::value::symbolics::Symbolics;
@@ -371,35 +371,35 @@ impl<E: Events + OrderQuery> Machine<'_, E> {
             let joined = after.fold(first, |one, other| self.one_of(&one, &other, mask, by));
             self.warps[warp].write(register, joined, mask);
         }
+        self.warps[warp].local = Rc::default();
         let mut all = outcomes.into_iter().map(|outcome| outcome.local);
         let Some(first) = all.next() else { return };
-        self.warps[warp].local = all.fold(first, |one, other| {
-            let is_same = Rc::ptr_eq(&one, &other) || one == other;
-            if is_same { one } else { Rc::new(self.joined_local(&one, &other, mask, by)) }
+        self.warps[warp].local = all.fold(first, |mut one, other| {
+            if !Rc::ptr_eq(&one, &other) && one != other {
+                self.join_local(Rc::make_mut(&mut one), &other, mask, by);
+            }
+            one
         });
     }
 
-    /// The local memory of a warp after one of two sides, not known which.
-    fn joined_local(
+    /// Sets the local memory of a warp after one side to what it is after one of two sides.
+    fn join_local(
         &mut self,
-        one: &[Memory],
+        one: &mut Vec<Memory>,
         other: &[Memory],
         mask: LaneMask,
         (origin, chooser): (Origin, Option<&Chooser>),
-    ) -> Vec<Memory> {
+    ) {
         let nothing = Memory::default();
+        one.resize(WARP, nothing.clone());
         let unwritten = self.facts.passed_on.in_any_store(origin);
-        let joined = (0..WARP).map(|lane| {
-            let [one, other] = [one, other].map(|side| side.get(lane).unwrap_or(&nothing));
-            if mask >> lane & 1 == 0 || one == other {
-                return one.clone();
-            }
-            let view = View { unwritten, guards: None };
-            one.joined(other, view, &mut self.facts.symbolics, |symbolics, a, b| {
+        let view = View { unwritten, guards: None };
+        for lane in lanes(mask) {
+            let other = other.get(lane).unwrap_or(&nothing);
+            one[lane].join(other, view, &mut self.facts.symbolics, |symbolics, a, b| {
                 one_of(symbolics, (a, b), lane, (origin, chooser))
-            })
-        });
-        joined.collect()
+            });
+        }
     }
 
     /// One of two values in the lanes of `mask`, not known which; `a` in other lanes.

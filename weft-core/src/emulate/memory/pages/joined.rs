@@ -1,7 +1,5 @@
 //! The contents of a thread's local memory after one of two runs, not known which.
 
-use std::collections::BTreeSet;
-
 use super::{Memory, View};
 use crate::emulate::memory::bytes::PAGE;
 use crate::emulate::memory::page::Page;
@@ -11,37 +9,40 @@ use crate::emulate::value::symbolics::Symbolics;
 impl Memory {
     /// Joins what a thread's memory holds after one of two runs. Of each word in which they differ, `one_of` gives the
     /// value that is one of two, not known which.
-    pub(crate) fn joined(
-        &self,
+    pub(crate) fn join(
+        &mut self,
         other: &Self,
         view: View<'_>,
         symbolics: &mut Symbolics,
         mut one_of: impl FnMut(&mut Symbolics, Lane, Lane) -> Lane,
-    ) -> Self {
-        let mut joined = self.clone();
-        for piece in &other.forgotten {
-            if !joined.forgotten.contains(piece) {
-                joined.forgotten.push(piece.clone());
-            }
-        }
+    ) {
         let nothing = Page::new();
-        let numbers: BTreeSet<u64> = self.pages.keys().chain(other.pages.keys()).copied().collect();
-        for number in numbers {
-            let [own, its] =
-                [self, other].map(|memory| memory.pages.get(&number).map_or(&nothing, |page| page));
-            for word in own.words(its) {
-                if own.is_same_in(its, word) {
-                    continue;
-                }
-                let first = number * PAGE + word.0 as u64;
-                for (at, size) in parts(first, word.1) {
-                    let [a, b] = [self, other].map(|memory| memory.load(at, size, view, symbolics));
-                    let value = one_of(symbolics, a, b);
-                    joined.store(at, size, value);
-                }
+        let mut differing = Vec::new();
+        for number in self.pages.keys().chain(other.pages.keys()).copied() {
+            let [own, its] = [&*self, other]
+                .map(|memory| memory.pages.get(&number).map_or(&nothing, AsRef::as_ref));
+            if own != its {
+                let words = own.words(its).into_iter().filter(|word| !own.is_same_in(its, *word));
+                differing.extend(words.map(|(at, size)| (number * PAGE + at as u64, size)));
             }
         }
-        joined
+        differing.sort_unstable();
+        differing.dedup();
+        let parts = differing.into_iter().flat_map(|(first, bytes)| parts(first, bytes));
+        let both: Vec<_> = parts
+            .map(|(at, size)| {
+                let [a, b] = [&*self, other].map(|memory| memory.load(at, size, view, symbolics));
+                (at, size, one_of(symbolics, a, b))
+            })
+            .collect();
+        for piece in &other.forgotten {
+            if !self.forgotten.contains(piece) {
+                self.forgotten.push(piece.clone());
+            }
+        }
+        for (at, size, value) in both {
+            self.store(at, size, value);
+        }
     }
 }
 
