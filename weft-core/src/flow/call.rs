@@ -49,7 +49,7 @@ impl<'m> Linker<'m> {
     }
 
     /// Links a call through a register as a switch over the addresses of its targets. A call of null aborts the launch.
-    /// Where a call might have other targets, a call of one of those stays one instruction.
+    /// If these might not be all targets, a call of another function stays one instruction.
     fn dispatch(
         &mut self,
         frame: &mut Frame<'m>,

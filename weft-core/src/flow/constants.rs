@@ -57,11 +57,13 @@ pub(super) struct Constants {
     registers: Vec<Flat>,
     /// Keyed by the first of eight bytes.
     slots: BTreeMap<u64, Flat>,
-    /// The first and the last byte of pieces of local memory, ascending. Loads of slots in them have known values.
+    /// The first and the last byte of each piece of local memory in which slots are followed, ascending. What is loaded
+    /// elsewhere counts as several values.
     followed: Vec<(u64, u64)>,
 }
 
 impl Constants {
+    /// Follows values through all of local memory, as if no store at an unknown address changed it.
     pub(super) fn of(program: &Program) -> Self {
         Self::following(program, vec![(0, u64::MAX)])
     }
@@ -98,7 +100,7 @@ impl Constants {
 
     fn store(&mut self, instr: &Instr) -> bool {
         let mut changed = false;
-        for (at, (first, bytes)) in self.stored(instr).into_iter().enumerate() {
+        for (at, (first, bytes)) in self.elements(instr).into_iter().enumerate() {
             if bytes == 8 {
                 let value =
                     instr.sources.get(at).map_or(Flat::Several, |operand| self.operand(operand));
@@ -198,9 +200,8 @@ impl Constants {
         is_local && self.place(instr).is_none()
     }
 
-    /// Returns the first byte and the size of each element that an instruction stores to local memory at a known
-    /// address.
-    pub(super) fn stored(&self, instr: &Instr) -> Vec<(u64, u64)> {
+    /// Returns the first byte and the size of each element that an instruction accesses in local memory at a known address.
+    pub(super) fn elements(&self, instr: &Instr) -> Vec<(u64, u64)> {
         let (Some(decoded), Some((Space::Local, first))) = (instr.decoded(), self.place(instr))
         else {
             return Vec::new();

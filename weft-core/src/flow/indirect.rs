@@ -1,7 +1,7 @@
 //! Finds the functions that a call through a register can reach: those of its `.calltargets`, or those whose addresses
 //! are the only values moved into the register, apart from null, which cannot be called (PTX ISA §9.7.12.5). Otherwise
-//! they are among the functions that take what the call passes and whose addresses are somewhere, as in a table of
-//! methods.
+//! the register might hold the address of any function that takes what the call passes and whose address the kernel can
+//! find, as in a table of methods.
 
 use foldhash::{HashMap, HashSet};
 

@@ -1,7 +1,7 @@
 //! Finds the variables of local memory that only instructions access whose addresses are known.
 //!
-//! The address of any other variable gets somewhere where it is not followed: memory other than a word of local memory,
-//! a call that is not linked in, or an access to an address that is computed from it and not known.
+//! Any other variable is *lost*: its address gets to memory other than local memory, to a call that is not linked in, or to an
+//! access at an unknown address that is computed from it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,7 +30,7 @@ struct LocalAddresses<'p> {
     extents: Vec<(u64, u64)>,
     registers: Vec<Variables>,
     words: BTreeMap<u64, Variables>,
-    /// Variables that are not followed any more.
+    /// Lost variables.
     lost: BTreeSet<u32>,
 }
 
@@ -76,7 +76,7 @@ impl LocalAddresses<'_> {
         }
     }
 
-    /// Whoever reads a variable somewhere also finds the addresses in it.
+    /// Loses the variables whose addresses lie in lost variables: an access that is not followed might load them there.
     fn lose_stored(&mut self) {
         loop {
             let before = self.lost.len();
@@ -160,8 +160,7 @@ impl LocalAddresses<'_> {
         found
     }
 
-    /// The variables whose addresses an instruction takes to where they are not followed; `None`: it might access any
-    /// variable.
+    /// The variables that an instruction loses; `None`: it might access any variable.
     fn lost_by(&self, instr: &Instr) -> Option<Variables> {
         let base = instr.address.and_then(|address| address.base);
         let based = base.map_or(Variables::new(), |base| self.registers[base.index()].clone());

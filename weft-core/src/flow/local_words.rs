@@ -1,5 +1,5 @@
-//! Holds words of local memory in registers. Unoptimised code keeps all variables in local memory; in registers, what a
-//! loop steps and what a branch chooses is followed as in optimised code.
+//! Holds words of local memory in registers. Unoptimised code keeps all variables in local memory; the analyses of loops and
+//! branches follow only registers.
 //!
 //! A word is held in a register if all that accesses it are plain loads and stores of that word and no other bytes, at
 //! known addresses.
@@ -24,7 +24,7 @@ type LocalWord = (u64, u64);
 /// The instructions that replace one.
 type Replacement = SmallVec<[Instr; 2]>;
 
-/// Moves the words of local memory that allow it to registers of their own.
+/// Gives each word of local memory that a register can hold a register of its own, and replaces its loads and stores by moves.
 pub(super) fn hold_in_registers(program: &mut Program) {
     if program.symbols.iter().all(|symbol| symbol.space != Space::Local) {
         return;
@@ -57,8 +57,8 @@ pub(super) fn hold_in_registers(program: &mut Program) {
 /// The known addresses of local memory, and the first and the last byte of each variable that only instructions access
 /// with such addresses, ascending.
 ///
-/// An address is known if it does not depend on memory other than these variables: a store at another address might
-/// change it. Both follow from each other, so they are found together, beginning with all variables.
+/// An address is known if it depends on no memory but these variables: a store at an unknown address might change other
+/// memory. Addresses and variables follow from each other, so both are found together, beginning with all variables.
 fn accesses(program: &Program) -> (Constants, Vec<(u64, u64)>) {
     let mut constants = Constants::of(program);
     let mut extents = followed(program, &constants);
@@ -74,7 +74,7 @@ fn accesses(program: &Program) -> (Constants, Vec<(u64, u64)>) {
     (constants, Vec::new())
 }
 
-/// The registers that only mark memory as new: nothing else is ever in them.
+/// The registers that nothing gives a value. The linker stores them to mark memory as new.
 fn unset(program: &Program) -> Vec<bool> {
     let mut is_unset = vec![true; program.registers as usize];
     for instr in &program.code {
@@ -85,22 +85,11 @@ fn unset(program: &Program) -> Vec<bool> {
     is_unset
 }
 
-/// Whether a store only marks memory as new.
+/// Whether an instruction is a store that only marks memory as new.
 fn is_unset(instr: &Instr, unset: &[bool]) -> bool {
     let is_of_new =
         |source: &Operand| matches!(source, Operand::Register(register) if unset[register.index()]);
     instr.effect() == Effect::Store && instr.sources.iter().all(is_of_new)
-}
-
-/// The elements that an instruction accesses in local memory at a known address.
-fn elements(instr: &Instr, constants: &Constants) -> Vec<LocalWord> {
-    let (Some(decoded), Some((Space::Local, first))) = (instr.decoded(), constants.place(instr))
-    else {
-        return Vec::new();
-    };
-    let bytes = u64::from(decoded.ty().bytes());
-    let count = u64::from(decoded.vector());
-    (0..count).map(|at| (first.wrapping_add(at * bytes), bytes)).collect()
 }
 
 /// The words that registers can hold.
@@ -113,7 +102,7 @@ fn words(
         .code
         .iter()
         .filter(|instr| instr.address.is_some() && !is_unset(instr, unset))
-        .map(|instr| (is_plain(instr), elements(instr, constants)))
+        .map(|instr| (is_plain(instr), constants.elements(instr)))
         .collect();
     let is_followed = |(first, bytes): LocalWord| {
         let at = extents.partition_point(|(start, _)| *start <= first);
@@ -126,7 +115,7 @@ fn words(
         let refuses = |word: &&LocalWord| !is_plain || word.1 > 8 || !is_followed(**word);
         refused.extend(elements.iter().filter(refuses));
     }
-    // Words that overlap others.
+    // No register can hold a word that overlaps another one.
     let mut reached: Option<LocalWord> = None;
     for word in &all {
         if let Some(before) = reached.filter(|before| word.0 < before.0 + before.1) {
@@ -166,7 +155,7 @@ struct HeldWords {
 impl HeldWords {
     /// Returns what replaces an instruction.
     fn replaced(&self, instr: Instr, constants: &Constants, is_unset: bool) -> Replacement {
-        let elements = elements(&instr, constants);
+        let elements = constants.elements(&instr);
         if is_unset {
             return self.marked_as_new(instr, &elements);
         }
@@ -185,7 +174,7 @@ impl HeldWords {
             return stored.map(|(from, word)| of(word, *from, kept(decoded))).collect();
         }
         let loaded = instr.dests.iter().zip(held);
-        let loaded = loaded.filter_map(|(dest, word)| Some((((*dest)?), word)));
+        let loaded = loaded.filter_map(|(dest, word)| Some(((*dest)?, word)));
         loaded.map(|(dest, word)| of(dest, Operand::Register(word), extended(decoded))).collect()
     }
 

@@ -6,8 +6,9 @@
 //!   `routine_calls` links calls of those. `unset` marks what is new in each `entry`. `matrix` links loads and stores
 //!   of matrices as accesses to their rows, `copy` links asynchronous copies as a load and a store.
 //! - Blocks: `routine` cuts functions into blocks (`dominators`, `loops`, `sort`), `blocks` puts them together.
-//! - Addresses: `addresses` is the address map; `layout` and `placement` place variables in it, `buffers` numbers the
-//!   buffers of pointer arguments, and `buffer_addresses` says where they lie.
+//! - Addresses: `addresses` is the address map; `layout` and `placement` place variables in it, `statics` those of a
+//!   kernel with what they hold; `buffers` numbers the buffers of pointer arguments, and `buffer_addresses` says where
+//!   they lie.
 //! - Local memory: `local_words` holds words of it in registers, where `local_addresses` finds all that accesses them.
 //! - The result: `program`, with its declarations (`declared`) and `places` in the source.
 //! - Facts about the program: `constants`, the parameters behind addresses (`sources` and `pointers`, by `reaching`

@@ -43,7 +43,7 @@ impl<'p> Reaching<'p> {
                 continue;
             }
             stores_anywhere |= constants.might_store_locally(instr);
-            for (first, bytes) in constants.stored(instr) {
+            for (first, bytes) in constants.elements(instr) {
                 let is_whole = bytes == 8 && instr.guard.is_none();
                 let last = first.saturating_add(bytes);
                 for slot in first.saturating_sub(7)..last {

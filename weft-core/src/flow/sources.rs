@@ -163,7 +163,7 @@ impl ValueGraph<'_> {
         let Some(decoded) = instr.decoded() else { return unknown() };
         let operands: &[usize] = match place {
             Defined::Slot(slot) => {
-                let stored = self.constants.stored(instr);
+                let stored = self.constants.elements(instr);
                 let Some(at) = stored.iter().position(|known| *known == (slot, 8)) else {
                     return unknown();
                 };

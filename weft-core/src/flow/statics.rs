@@ -10,8 +10,8 @@ use super::linker::Linker;
 use super::operands::function_address;
 use crate::ptx::{Body, Function, InitialAddress, ParsedOperand, Space, Span, Statement, Variable};
 
-/// The most statements, with those of all functions that a kernel names, with which calls are linked whose targets are not
-/// known: each of them is linked with every function that it might call.
+/// The most statements that a kernel and all functions that it names can have together, if calls whose targets are not known
+/// are to be linked with every function that they might reach.
 const MOST_STATEMENTS: usize = 5000;
 
 /// What a kernel can reach by names.
@@ -20,14 +20,13 @@ struct Named<'m> {
     variables: Vec<&'m Variable>,
     /// Functions with a body, the kernel included.
     bodies: Vec<&'m Body>,
-    seen: HashSet<&'m str>,
 }
 
 impl<'m> Linker<'m> {
     /// Assigns addresses to the static variables that the kernel, the functions it can call and the initialisers of such
     /// variables name: first to variables with a size, then to dynamic shared memory behind them.
     pub(super) fn place_statics(&mut self, kernel: &'m Function) -> Result<(), LinkError> {
-        let Named { variables: mut used, bodies, .. } = self.named(kernel);
+        let Named { variables: mut used, bodies } = self.named(kernel);
         used.sort_by_key(|variable| (variable.size() == 0, variable.name));
         used.dedup_by_key(|variable| variable.name);
         let is_dynamic =
@@ -58,10 +57,11 @@ impl<'m> Linker<'m> {
     /// Follows names from a kernel through bodies and initialisers.
     fn named(&self, kernel: &'m Function) -> Named<'m> {
         let mut found = Named::default();
+        let mut seen = HashSet::default();
         let mut work = vec![kernel.name];
         while let Some(name) = work.pop() {
             let name = self.module.name(name);
-            if !found.seen.insert(name) {
+            if !seen.insert(name) {
                 continue;
             }
             if let Some(variable) = self.module.variable(name) {
@@ -91,8 +91,8 @@ impl<'m> Linker<'m> {
         found
     }
 
-    /// What a variable holds before the launch, if that has addresses in it and all of them are known. Addresses of 32
-    /// bits are not, where variables lie further apart than on a device.
+    /// What a variable holds before the launch, if addresses are in it and all of them are known. An address that does not fit
+    /// into 32 bits is not: variables lie further apart here than on a device.
     fn with_addresses(&self, variable: &Variable) -> Option<Arc<[u8]>> {
         let init = variable.init.as_ref().filter(|init| !init.addresses.is_empty())?;
         let mut bytes = init.bytes.as_ref()?.to_vec();

@@ -155,6 +155,7 @@ fn link(
     if !is_plain || instr.dests.len() != 1 {
         return None;
     }
+    // A conversion to an unsigned type of the same size cuts off what a wider register holds above it.
     let from = decoded.source_type();
     let cuts = from.bits() == decoded.ty().bits() && !(from.is_float() || decoded.ty().is_signed());
     match (decoded.row.opcode, &*instr.sources) {

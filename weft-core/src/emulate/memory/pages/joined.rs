@@ -7,8 +7,8 @@ use crate::emulate::value::lane::Lane;
 use crate::emulate::value::symbolics::Symbolics;
 
 impl Memory {
-    /// Joins what a thread's memory holds after one of two runs. Of each word in which they differ, `one_of` gives the
-    /// value that is one of two, not known which.
+    /// Sets this memory, which is that after one run, to what is known after either of two: `other` is that after the other run.
+    /// For each word in which they differ, `one_of` takes both values and gives what is known of the word.
     pub(crate) fn join(
         &mut self,
         other: &Self,
